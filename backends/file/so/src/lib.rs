@@ -1,0 +1,3 @@
+//! `libnvtxw3.so`: the built-in backend for programs in C, Python and any other language that loads NVTXW backends.
+
+nvtxw_backend::export_backend!(nvtxw_file::FileBackend::new());

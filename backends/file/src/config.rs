@@ -1,0 +1,167 @@
+//! What a session's name and config say about its file.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use nvtxw_backend::{Refusal, Result, SessionRequest};
+
+use crate::timeline::Limits;
+
+/// How many events a stream's window may hold.
+const WINDOW: RangeInclusive<usize> = 2..=1 << 24;
+
+/// Where and how a session's file is written.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Settings {
+    pub(crate) path: PathBuf,
+    pub(crate) overwrite: bool,
+    pub(crate) base: Option<i64>,
+    pub(crate) limits: Limits,
+}
+
+impl Settings {
+    pub(crate) fn new(request: &SessionRequest<'_>) -> Result<Self> {
+        Self::parse(request.name(), |key| request.config().get(key))
+    }
+
+    fn parse<'a>(name: Option<&str>, get: impl Fn(&str) -> Option<&'a str>) -> Result<Self> {
+        match get("format") {
+            None | Some("perfetto") => {}
+            Some(other) => return Err(bad("format", other, "perfetto")),
+        }
+        let overwrite = match get("overwrite") {
+            None | Some("false" | "0" | "no") => false,
+            Some("true" | "1" | "yes") => true,
+            Some(other) => return Err(bad("overwrite", other, "true, false, 1, 0, yes, no")),
+        };
+        let base = match get("base") {
+            None => None,
+            Some(text) => match text.parse() {
+                Ok(base) => Some(base),
+                Err(_) => {
+                    let accepted = format!("an integer from {} to {}", i64::MIN, i64::MAX);
+                    return Err(bad("base", text, &accepted));
+                }
+            },
+        };
+        let mut limits = Limits::default();
+        if let Some(text) = get("window") {
+            limits = match text.parse() {
+                Ok(items) if WINDOW.contains(&items) => Limits::of(items),
+                _ => {
+                    let accepted = format!("{} to {} events", WINDOW.start(), WINDOW.end());
+                    return Err(bad("window", text, &accepted));
+                }
+            };
+        }
+        let path = match get("path") {
+            Some(path) => PathBuf::from(path),
+            None => file_name(name)?,
+        };
+        Ok(Self {
+            path,
+            overwrite,
+            base,
+            limits,
+        })
+    }
+}
+
+fn bad(key: &str, value: &str, accepted: &str) -> Refusal {
+    Refusal::invalid(format!(
+        "config key `{key}` has the value `{value}`; accepted: {accepted}"
+    ))
+}
+
+fn file_name(session: Option<&str>) -> Result<PathBuf> {
+    match session {
+        None | Some("") => Ok("nvtxw.pftrace".into()),
+        Some(name) if name.contains(['/', '\\']) => Err(Refusal::invalid(format!(
+            "the session's name `{name}` has a path separator, so it can't name the file: set the \
+             config key `path`"
+        ))),
+        Some(name) => Ok(format!("{name}.pftrace").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nvtxw_backend::ResultCode;
+
+    fn parse(name: Option<&str>, config: &[(&str, &'static str)]) -> Result<Settings> {
+        Settings::parse(name, |key| {
+            config.iter().find(|(k, _)| *k == key).map(|(_, v)| *v)
+        })
+    }
+
+    fn reason(name: Option<&str>, config: &[(&str, &'static str)]) -> String {
+        let refusal = parse(name, config).unwrap_err();
+        assert_eq!(refusal.code(), ResultCode::INVALID_ARGUMENT);
+        refusal.reason().to_owned()
+    }
+
+    #[test]
+    fn the_session_names_the_file_unless_path_does() {
+        let path = |name, config: &[_]| parse(name, config).unwrap().path;
+        assert_eq!(path(Some("run-42"), &[]), PathBuf::from("run-42.pftrace"));
+        assert_eq!(path(None, &[]), PathBuf::from("nvtxw.pftrace"));
+        assert_eq!(
+            path(Some("a/b"), &[("path", "/x/y.bin")]),
+            PathBuf::from("/x/y.bin")
+        );
+        assert_eq!(
+            reason(Some("a/b"), &[]),
+            "the session's name `a/b` has a path separator, so it can't name the file: set the \
+             config key `path`"
+        );
+        assert_eq!(path(Some(""), &[]), PathBuf::from("nvtxw.pftrace"));
+    }
+
+    #[test]
+    fn values_are_read_and_unknown_keys_are_ignored() {
+        let settings = parse(
+            None,
+            &[
+                ("overwrite", "yes"),
+                ("base", "-5"),
+                ("window", "1000"),
+                ("format", "perfetto"),
+                ("colour", "blue"),
+            ],
+        )
+        .unwrap();
+        assert!(settings.overwrite);
+        assert_eq!(settings.base, Some(-5));
+        assert_eq!(settings.limits.items, 1000);
+        for (text, want) in [("true", true), ("1", true), ("0", false), ("no", false)] {
+            assert_eq!(parse(None, &[("overwrite", text)]).unwrap().overwrite, want);
+        }
+        assert!(!parse(None, &[("overwrite", "false")]).unwrap().overwrite);
+    }
+
+    #[test]
+    fn bad_values_are_named() {
+        assert_eq!(
+            reason(None, &[("overwrite", "maybe")]),
+            "config key `overwrite` has the value `maybe`; accepted: true, false, 1, 0, yes, no"
+        );
+        assert_eq!(
+            reason(None, &[("format", "xml")]),
+            "config key `format` has the value `xml`; accepted: perfetto"
+        );
+        assert_eq!(
+            reason(None, &[("base", "9223372036854775808")]),
+            "config key `base` has the value `9223372036854775808`; accepted: an integer from \
+             -9223372036854775808 to 9223372036854775807"
+        );
+        for text in ["1", "-4", "16777217", "many"] {
+            assert_eq!(
+                reason(None, &[("window", text)]),
+                format!(
+                    "config key `window` has the value `{text}`; accepted: 2 to 16777216 events"
+                )
+            );
+        }
+    }
+}

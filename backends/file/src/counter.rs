@@ -1,0 +1,183 @@
+//! Counters: which tracks a sample's values go to.
+
+use nvtxw_backend::{
+    Counter, CounterKind, CounterSemantics, Field, FieldKind, FieldRole, Limit, Schema, Value,
+    ValueType, Visitor,
+};
+
+use crate::perfetto::Number;
+use crate::track::{Label, Scale, TrackId, Tracks};
+
+/// The tracks of a counter, or of the counters of a group, in the order of a sample's values.
+/// `parent` is where the counter belongs, or 0.
+pub(crate) fn tracks(counter: &Counter, parent: TrackId, tracks: &Tracks) -> Vec<TrackId> {
+    let mut labels = Vec::new();
+    let parent = match counter.kind() {
+        CounterKind::Scalar(_) => {
+            labels.push(label(
+                counter.name().to_owned(),
+                counter.description(),
+                counter.semantics(),
+            ));
+            parent
+        }
+        CounterKind::Group(schema) => {
+            for field in schema.fields() {
+                if !matches!(field.role(), FieldRole::Time(_)) {
+                    add_field(field, "", counter.semantics(), &mut labels);
+                }
+            }
+            let group = Label {
+                name: counter.name().to_owned(),
+                description: counter.description().map(str::to_owned),
+                counter: None,
+            };
+            tracks.group(parent, counter.id(), group)
+        }
+    };
+    labels
+        .into_iter()
+        .zip(0..)
+        .map(|(label, index)| tracks.counter(parent, counter.id(), index, label))
+        .collect()
+}
+
+/// One label for each value that a visitor of `field` gets and takes.
+fn add_field(
+    field: &Field,
+    prefix: &str,
+    semantics: Option<&CounterSemantics>,
+    labels: &mut Vec<Label>,
+) {
+    if field.is_hidden() {
+        return;
+    }
+    let semantics = field.counter_semantics().or(semantics);
+    let name = format!("{prefix}{}", field.name());
+    let mut add = |name: String| match field.kind() {
+        FieldKind::Struct(schema) => {
+            for field in schema.fields() {
+                add_field(field, &format!("{name}."), semantics, labels);
+            }
+        }
+        _ => labels.push(label(name, field.description(), semantics)),
+    };
+    match field.count() {
+        None => add(name),
+        Some(count) => {
+            for index in 0..count {
+                add(format!("{name}[{index}]"));
+            }
+        }
+    }
+}
+
+fn label(name: String, description: Option<&str>, semantics: Option<&CounterSemantics>) -> Label {
+    let mut facts: Vec<String> = description.map(str::to_owned).into_iter().collect();
+    let mut scale = Scale {
+        unit: None,
+        multiplier: 1,
+    };
+    if let Some(semantics) = semantics {
+        scale.unit = semantics.unit().map(str::to_owned);
+        match semantics.scale() {
+            (by, 1) => scale.multiplier = by,
+            (by, divided) => facts.push(format!("Scale: {by}/{divided}.")),
+        }
+        match semantics.value_type() {
+            Some(ValueType::Delta) => {
+                facts.push("Values are differences to the sample before.".to_owned());
+            }
+            Some(ValueType::DeltaSinceStart) => {
+                facts.push("Values are differences to the first sample.".to_owned());
+            }
+            Some(ValueType::Absolute) | None => {}
+        }
+        if let Some(min) = semantics.min() {
+            facts.push(format!("Least expected value: {}.", Shown(min)));
+        }
+        if let Some(max) = semantics.max() {
+            facts.push(format!("Greatest expected value: {}.", Shown(max)));
+        }
+    }
+    Label {
+        name,
+        description: Some(facts.join("\n")).filter(|facts| !facts.is_empty()),
+        counter: Some(scale),
+    }
+}
+
+struct Shown(Limit);
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Limit::I64(limit) => limit.fmt(f),
+            Limit::U64(limit) => limit.fmt(f),
+            Limit::F64(limit) => limit.fmt(f),
+        }
+    }
+}
+
+/// Gathers the values of a sample, in the order of [`tracks`].
+#[derive(Default)]
+pub(crate) struct Sample {
+    pub(crate) values: Vec<Number>,
+    /// How many hidden arrays and structs are open.
+    hidden: usize,
+    /// How many other structs are open.
+    depth: usize,
+}
+
+impl Sample {
+    pub(crate) fn clear(&mut self) {
+        self.values.clear();
+    }
+
+    fn skips(&self, field: &Field) -> bool {
+        let is_time = matches!(field.role(), FieldRole::Time(_)) && self.depth == 0;
+        self.hidden > 0 || field.is_hidden() || is_time
+    }
+}
+
+impl Visitor for Sample {
+    fn value(&mut self, field: &Field, value: Value<'_>) {
+        if self.skips(field) {
+            return;
+        }
+        self.values.push(match value {
+            Value::I64(value) => Number::Int(value),
+            Value::U64(value) | Value::Address(value) | Value::Enum { value, .. } => number(value),
+            Value::I128(value) => Number::Float(value as f64),
+            Value::U128(value) => Number::Float(value as f64),
+            Value::F32(value) => Number::Float(value.into()),
+            Value::F64(value) => Number::Float(value),
+            Value::Char(value) => Number::Int(value.into()),
+            // Counters are numbers; a value keeps its place whatever it is.
+            Value::Text(_) | Value::Registered(_) | Value::Bytes(_) => Number::Float(f64::NAN),
+        });
+    }
+
+    fn begin_array(&mut self, field: &Field, _len: usize) {
+        self.hidden += usize::from(self.skips(field));
+    }
+
+    fn end_array(&mut self, _field: &Field) {
+        self.hidden = self.hidden.saturating_sub(1);
+    }
+
+    fn begin_struct(&mut self, field: &Field, _schema: &Schema) {
+        self.hidden += usize::from(self.skips(field));
+        self.depth += 1;
+    }
+
+    fn end_struct(&mut self, _field: &Field) {
+        self.hidden = self.hidden.saturating_sub(1);
+        self.depth -= 1;
+    }
+}
+
+/// The format has no unsigned counters: what is too great becomes the nearest double.
+fn number(value: u64) -> Number {
+    i64::try_from(value).map_or(Number::Float(value as f64), Number::Int)
+}

@@ -1,0 +1,167 @@
+//! Texts that a stream writes once and refers to by number.
+
+/// How many texts a table holds, and how many bytes of them: what comes later is written inline.
+const MAX_TEXTS: usize = 1 << 16;
+const MAX_BYTES: usize = 8 << 20;
+/// Longer texts hardly repeat.
+const MAX_LEN: usize = 1 << 14;
+
+/// Places of the table of recent keys.
+const RECENT: usize = 256;
+
+/// The numbers of texts, from 1.
+#[derive(Default)]
+pub(crate) struct Texts {
+    bytes: String,
+    /// Where each text ends in `bytes`.
+    ends: Vec<u32>,
+    /// Numbers, by hash with open addressing; 0 is free. A power of two, at most half full.
+    slots: Vec<u32>,
+    /// What keys stood for, by the key's low bits.
+    recent: Vec<(u64, u32)>,
+}
+
+/// Where a text is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    /// It was there.
+    Known(u32),
+    /// It is there now: its number must be written before it is used.
+    New(u32),
+    /// It is not taken: it is written inline.
+    Inline,
+}
+
+impl Texts {
+    pub(crate) fn number(&mut self, text: &str) -> Number {
+        if text.len() > MAX_LEN {
+            return Number::Inline;
+        }
+        if self.slots.is_empty() {
+            self.slots = vec![0; 16];
+        }
+        let mut at = self.slot(text);
+        loop {
+            match self.slots[at] {
+                0 => break,
+                number if self.text(number) == text => return Number::Known(number),
+                _ => at = (at + 1) & (self.slots.len() - 1),
+            }
+        }
+        if self.ends.len() == MAX_TEXTS || self.bytes.len() + text.len() > MAX_BYTES {
+            return Number::Inline;
+        }
+        self.bytes.push_str(text);
+        self.ends.push(self.bytes.len() as u32);
+        let number = self.ends.len() as u32;
+        self.slots[at] = number;
+        if self.ends.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        Number::New(number)
+    }
+
+    /// The number that `key` (never 0) was last [remembered](Self::remember) with, unless it was
+    /// forgotten since.
+    pub(crate) fn recent(&self, key: u64) -> Option<u32> {
+        let &(known, number) = self.recent.get(key as usize % RECENT)?;
+        (known == key).then_some(number)
+    }
+
+    pub(crate) fn remember(&mut self, key: u64, number: u32) {
+        if self.recent.is_empty() {
+            self.recent = vec![(0, 0); RECENT];
+        }
+        self.recent[key as usize % RECENT] = (key, number);
+    }
+
+    /// The text of a number.
+    pub(crate) fn text(&self, number: u32) -> &str {
+        let index = number as usize - 1;
+        let start = index.checked_sub(1).map_or(0, |i| self.ends[i] as usize);
+        &self.bytes[start..self.ends[index] as usize]
+    }
+
+    fn slot(&self, text: &str) -> usize {
+        hash(text.as_bytes()) as usize & (self.slots.len() - 1)
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![0; self.slots.len() * 2];
+        for number in 1..=self.ends.len() as u32 {
+            let mut at = self.slot(self.text(number));
+            while self.slots[at] != 0 {
+                at = (at + 1) & (self.slots.len() - 1);
+            }
+            self.slots[at] = number;
+        }
+    }
+}
+
+/// Spreads a number over 64 bits; different numbers stay different.
+pub(crate) fn mix(mut number: u64) -> u64 {
+    number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    number ^ number >> 31
+}
+
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut hash = bytes.len() as u64;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        hash = (hash.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(hash.rotate_left(23) ^ u64::from_le_bytes(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_text_has_one_number() {
+        let mut texts = Texts::default();
+        for i in 0..5000 {
+            assert_eq!(texts.number(&format!("text {i}")), Number::New(i + 1));
+        }
+        for i in 0..5000 {
+            assert_eq!(texts.number(&format!("text {i}")), Number::Known(i + 1));
+            assert_eq!(texts.text(i + 1), format!("text {i}"));
+        }
+        assert_eq!(texts.number(""), Number::New(5001));
+        assert_eq!(texts.number(""), Number::Known(5001));
+        assert_eq!(texts.number("\0"), Number::New(5002));
+    }
+
+    #[test]
+    fn a_full_table_knows_what_it_has() {
+        let mut texts = Texts::default();
+        assert_eq!(texts.number(&"x".repeat(MAX_LEN + 1)), Number::Inline);
+        for i in 0..MAX_TEXTS {
+            assert_ne!(texts.number(&i.to_string()), Number::Inline);
+        }
+        assert_eq!(texts.number("one more"), Number::Inline);
+        assert_eq!(texts.number("7"), Number::Known(8));
+
+        let mut texts = Texts::default();
+        for i in 0..MAX_BYTES / MAX_LEN {
+            let text = format!("{i:0width$}", width = MAX_LEN);
+            assert_eq!(texts.number(&text), Number::New(i as u32 + 1));
+        }
+        assert_eq!(texts.number("a"), Number::Inline);
+    }
+
+    #[test]
+    fn recent_keys_are_remembered_until_others_take_their_place() {
+        let mut texts = Texts::default();
+        assert_eq!(texts.recent(5), None);
+        texts.remember(5, 1);
+        assert_eq!(texts.recent(5), Some(1));
+        texts.remember(5 + RECENT as u64, 2);
+        assert_eq!(texts.recent(5), None);
+        assert_eq!(texts.recent(5 + RECENT as u64), Some(2));
+    }
+}

@@ -1,0 +1,322 @@
+//! Which track a range may stand on.
+//!
+//! A reader of the file pairs each end with the innermost range that is open on its track, so the
+//! ranges of one track must nest. Those of one place that don't are spread over several lanes,
+//! which the reader shows as one track.
+
+/// Readers refuse deeper nesting.
+const DEPTH_LIMIT: usize = 512;
+
+/// A range that stands on a lane and may not have ended where the next one starts.
+struct Slice {
+    /// `None`: not known yet.
+    end: Option<i64>,
+    /// Whether the producer declared that it nests.
+    nests: bool,
+    /// The push that it came from, while its end is not written.
+    push: Option<u64>,
+    /// The end that was asked for while an inner push was still open, and the fields for it.
+    asked: Option<(i64, Vec<u8>)>,
+}
+
+/// One track: its ranges nest, and come in the order of their starts.
+struct Lane {
+    /// No range may start before.
+    from: i64,
+    /// The latest end of all ranges that have one.
+    latest_end: i64,
+    /// The ranges that may not have ended at `from`, outermost first. Below one whose end was not
+    /// known when it came there are only such.
+    slices: Vec<Slice>,
+}
+
+/// A range that looks for its lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Candidate {
+    pub(crate) start: i64,
+    /// `None`: not known yet.
+    pub(crate) end: Option<i64>,
+    /// Whether the producer declared that it nests in others.
+    pub(crate) nests: bool,
+    /// The push that it comes from, if its end is not known; later pushes have greater numbers.
+    pub(crate) push: Option<u64>,
+}
+
+enum Fit {
+    /// So many of the lane's slices stay open around it.
+    Inside(usize),
+    /// It overlaps a range by part that is declared to nest, as it is itself.
+    Crosses,
+    /// It can't stand here, and nobody is to blame.
+    No,
+}
+
+impl Lane {
+    fn fit(&self, new: Candidate) -> Fit {
+        if new.start < self.from {
+            return Fit::No;
+        }
+        let ended =
+            |slice: &&Slice| slice.push.is_none() && slice.end.is_some_and(|end| end <= new.start);
+        let around = self.slices.len() - self.slices.iter().rev().take_while(ended).count();
+        if around >= DEPTH_LIMIT {
+            return Fit::No;
+        }
+        let Some(parent) = around.checked_sub(1).map(|i| &self.slices[i]) else {
+            return Fit::Inside(around);
+        };
+        match (parent.end, new.end) {
+            (Some(outer), Some(inner)) if inner <= outer => Fit::Inside(around),
+            (Some(_), Some(_)) if parent.nests && new.nests => Fit::Crosses,
+            // What is declared to nest ends before its parent, wherever that will be; a push does
+            // if it came after that.
+            (None, Some(_)) if new.nests => Fit::Inside(around),
+            (None, None) if new.push > parent.push => Fit::Inside(around),
+            _ => Fit::No,
+        }
+    }
+
+    fn place(&mut self, around: usize, new: Candidate) {
+        self.slices.truncate(around);
+        self.slices.push(Slice {
+            end: new.end,
+            nests: new.nests,
+            push: new.push,
+            asked: None,
+        });
+        self.from = new.start;
+        self.latest_end = self.latest_end.max(new.end.unwrap_or(i64::MIN));
+    }
+}
+
+/// The lanes of one place.
+#[derive(Default)]
+pub(crate) struct Lanes {
+    lanes: Vec<Lane>,
+}
+
+/// Where a range stands.
+pub(crate) struct Spot {
+    pub(crate) lane: u32,
+    /// Whether it overlaps a range by part although both are declared to nest.
+    pub(crate) crosses: bool,
+}
+
+impl Lanes {
+    /// Puts a range on the first lane where it can't disturb any other.
+    pub(crate) fn place(&mut self, new: Candidate) -> Spot {
+        let mut crosses = false;
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            match lane.fit(new) {
+                Fit::Inside(around) => {
+                    lane.place(around, new);
+                    return Spot {
+                        lane: index as u32,
+                        crosses,
+                    };
+                }
+                Fit::Crosses => crosses = true,
+                Fit::No => {}
+            }
+        }
+        Spot {
+            lane: self.place_alone(new),
+            crosses,
+        }
+    }
+
+    /// Puts a range on a lane of its own.
+    pub(crate) fn place_alone(&mut self, new: Candidate) -> u32 {
+        let mut lane = Lane {
+            from: new.start,
+            latest_end: i64::MIN,
+            slices: Vec::new(),
+        };
+        lane.place(0, new);
+        self.lanes.push(lane);
+        (self.lanes.len() - 1) as u32
+    }
+
+    /// Tells where a push will be [closed](Self::close).
+    pub(crate) fn announce(&mut self, push: u64, end: i64) {
+        let slices = self.lanes.iter_mut().flat_map(|lane| &mut lane.slices);
+        for slice in slices.filter(|slice| slice.push == Some(push)) {
+            slice.end = Some(end);
+        }
+    }
+
+    /// Ends an open push at `end`, or at the latest end of what was already put inside of it: an
+    /// earlier end would close that instead. While an inner push is open, the end waits for it.
+    ///
+    /// Calls `emit` with lane, end and fields for this and for each end that waited for it; returns
+    /// how many of these ends are later than asked for.
+    pub(crate) fn close(
+        &mut self,
+        push: u64,
+        end: i64,
+        fields: &[u8],
+        mut emit: impl FnMut(u32, i64, &[u8]),
+    ) -> u64 {
+        let at = |lane: &Lane| lane.slices.iter().rposition(|s| s.push == Some(push));
+        let Some((index, lane, at)) = (self.lanes.iter_mut().enumerate())
+            .find_map(|(index, lane)| at(lane).map(|at| (index as u32, lane, at)))
+        else {
+            return 0;
+        };
+        if lane.slices[at + 1..]
+            .iter()
+            .any(|inner| inner.push.is_some())
+        {
+            lane.slices[at].asked = Some((end, fields.to_vec()));
+            return 0;
+        }
+        let mut moved = 0;
+        let mut close = |lane: &mut Lane, asked: i64, fields: &[u8]| {
+            let end = asked.max(lane.latest_end);
+            moved += u64::from(end > asked);
+            lane.latest_end = end;
+            // What starts earlier would have to end inside of the range that is closed here.
+            lane.from = lane.from.max(end);
+            emit(index, end, fields);
+        };
+        close(lane, end, fields);
+        lane.slices.truncate(at);
+        while let Some((end, fields)) = lane.slices.last_mut().and_then(|s| s.asked.take()) {
+            close(lane, end, &fields);
+            lane.slices.pop();
+        }
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(start: i64, end: i64, nests: bool) -> Candidate {
+        Candidate {
+            start,
+            end: Some(end),
+            nests,
+            push: None,
+        }
+    }
+
+    fn push(start: i64, id: u64) -> Candidate {
+        Candidate {
+            start,
+            end: None,
+            nests: true,
+            push: Some(id),
+        }
+    }
+
+    fn lanes(ranges: &[Candidate]) -> Vec<u32> {
+        let mut lanes = Lanes::default();
+        ranges.iter().map(|&r| lanes.place(r).lane).collect()
+    }
+
+    fn close(lanes: &mut Lanes, id: u64, end: i64) -> (u64, Vec<(u32, i64)>) {
+        let mut ends = Vec::new();
+        let moved = lanes.close(id, end, &[], |lane, end, _| ends.push((lane, end)));
+        (moved, ends)
+    }
+
+    #[test]
+    fn ranges_that_nest_share_a_lane() {
+        let n = |start, end| range(start, end, true);
+        assert_eq!(
+            lanes(&[n(0, 110), n(0, 100), n(100, 110), n(110, 120)]),
+            [0; 4]
+        );
+        assert_eq!(
+            lanes(&[n(0, 10), n(10, 10), n(10, 20), n(10, 10), n(20, 20)]),
+            [0; 5]
+        );
+        assert_eq!(lanes(&[n(0, 300), n(100, 400), n(150, 250)]), [0, 1, 0]);
+    }
+
+    #[test]
+    fn only_ranges_that_are_declared_to_nest_cross() {
+        let mut lanes = Lanes::default();
+        assert!(!lanes.place(range(0, 10, true)).crosses);
+        assert!(!lanes.place(range(5, 15, false)).crosses);
+        let spot = lanes.place(range(6, 20, true));
+        assert!(spot.crosses);
+        assert_eq!(spot.lane, 2);
+    }
+
+    #[test]
+    fn what_comes_late_stands_where_it_cannot_disturb() {
+        let mut lanes = Lanes::default();
+        lanes.place(range(0, 100, true));
+        lanes.place(range(200, 300, true));
+        // [50, 150] would fit behind the start of the lane's last range only.
+        assert_eq!(lanes.place(range(50, 150, true)).lane, 1);
+        assert_eq!(lanes.place(range(60, 70, true)).lane, 1);
+        assert_eq!(lanes.place(range(55, 58, true)).lane, 2);
+        assert_eq!(lanes.place(range(250, 260, true)).lane, 0);
+    }
+
+    #[test]
+    fn a_rejected_range_does_not_end_what_stands_there() {
+        let mut lanes = Lanes::default();
+        lanes.place(push(0, 1));
+        lanes.place(range(0, 100, true));
+        // Not declared to nest: it goes elsewhere, and [50, 150] still meets [0, 100].
+        assert_eq!(lanes.place(range(100, 200, false)).lane, 1);
+        assert_eq!(lanes.place(range(50, 150, true)).lane, 2);
+    }
+
+    #[test]
+    fn an_open_push_holds_only_what_nests() {
+        let mut lanes = Lanes::default();
+        lanes.place(push(0, 1));
+        assert_eq!(lanes.place(range(10, 1000, false)).lane, 1);
+        assert_eq!(lanes.place(range(20, 30, true)).lane, 0);
+        assert_eq!(close(&mut lanes, 1, 500), (0, vec![(0, 500)]));
+        assert_eq!(lanes.place(range(499, 1001, true)).lane, 2);
+        assert_eq!(lanes.place(range(500, 1001, true)).lane, 0);
+    }
+
+    #[test]
+    fn a_push_whose_end_is_known_holds_what_ends_before() {
+        let mut lanes = Lanes::default();
+        lanes.place(push(0, 1));
+        lanes.announce(1, 100);
+        assert_eq!(lanes.place(range(10, 100, true)).lane, 0);
+        assert_eq!(lanes.place(range(20, 101, true)).lane, 1);
+        assert_eq!(lanes.place(push(30, 2)).lane, 2);
+        assert_eq!(close(&mut lanes, 1, 100), (0, vec![(0, 100)]));
+    }
+
+    #[test]
+    fn a_push_needs_a_lane_without_known_ends() {
+        let mut lanes = Lanes::default();
+        lanes.place(range(0, 100, true));
+        assert_eq!(lanes.place(push(50, 1)).lane, 1);
+        assert_eq!(lanes.place(push(100, 2)).lane, 0);
+        assert_eq!(close(&mut lanes, 2, 110), (0, vec![(0, 110)]));
+        assert_eq!(close(&mut lanes, 1, 120), (0, vec![(1, 120)]));
+    }
+
+    #[test]
+    fn an_end_never_comes_before_an_inner_one() {
+        let mut lanes = Lanes::default();
+        lanes.place(push(0, 1));
+        lanes.place(push(10, 2));
+        lanes.place(range(20, 80, true));
+        assert_eq!(close(&mut lanes, 1, 50), (0, vec![]));
+        assert_eq!(close(&mut lanes, 2, 70), (2, vec![(0, 80), (0, 80)]));
+        assert_eq!(lanes.place(range(79, 90, true)).lane, 1);
+        assert_eq!(lanes.place(range(80, 90, true)).lane, 0);
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        let ranges: Vec<_> = (0..600).map(|i| range(i, 2000 - i, true)).collect();
+        let lanes = lanes(&ranges);
+        assert_eq!(lanes.iter().filter(|&&lane| lane == 0).count(), 512);
+        assert_eq!(lanes.iter().filter(|&&lane| lane == 1).count(), 88);
+    }
+}

@@ -1,0 +1,115 @@
+//! The built-in NVTXW backend: writes trace files that open in [Perfetto](https://ui.perfetto.dev).
+//!
+//! A producer in the same program gets it from [`in_process`]; programs in other languages load it
+//! as the library `libnvtxw3.so`. Each session is one file.
+//!
+//! # Config keys
+//!
+//! | key | value | without it |
+//! |---|---|---|
+//! | `path` | where the file is written | `<session name>.pftrace` in the working directory; `nvtxw.pftrace` without a name |
+//! | `overwrite` | `true`, `1`, `yes`: an existing file is replaced; `false`, `0`, `no` | an existing file is refused |
+//! | `format` | `perfetto` | `perfetto` |
+//! | `base` | the timestamp that becomes 0 in the file, from -2^63 to 2^63-1 | decided by the first flush: 0, or -2^62 if a negative timestamp came before |
+//! | `window` | events of a stream that are put in order in memory, 2 to 16777216 | 65536 |
+//!
+//! Unknown keys are ignored; a known key with a bad value is `INVALID_ARGUMENT`.
+//!
+//! # What is in the file
+//!
+//! - **Tracks.** A scope's path is a tree of tracks, with the domain under it if that is not the
+//!   default one. Without a scope, or with the root, a stream is a track with its own name. Tracks
+//!   that have one name but are different places stay apart. Paths deeper than 90 end in one track
+//!   with the rest of the path as name.
+//! - **Ranges.** Ranges that nest share a track; what overlaps by part gets a further one, which is
+//!   shown together with the first. Whatever the order in which they come, both keep their times.
+//!   A push or a start without its other half stays open; a pop or an end without one is refused.
+//! - **Names** are messages, else the name of the schema, else that of the kind. An empty message
+//!   counts as none. Bad UTF-8 becomes U+FFFD.
+//! - **Categories** have their registered names, else their numbers. **Colours** are correlation
+//!   IDs `#AARRGGBB`, by which Perfetto colours (equal ones look equal, but it picks the colour);
+//!   the true value is an annotation.
+//! - **Fields** are annotations: integers, floats (NaN and infinities too), text, addresses, nested
+//!   lists and dictionaries; 128-bit integers as decimal text, enums as the value's name, bytes as
+//!   hexadecimal text. Hidden ones are left out. Names that repeat across payloads get ` (2)`,
+//!   ` (3)`….
+//! - **Correlated** events, those with one value in one correlation domain, are joined by a flow.
+//! - **Counters** are tracks where their scope is, else where the stream is; groups are folders of
+//!   them. Unsigned values from 2^63 are the nearest doubles. A sample without a value is 0 if it
+//!   is zero, the value before if it is unchanged (nothing if there is none), NaN if it is
+//!   unavailable.
+//! - **Attributes** of the file: `nvtxw.session`, `nvtxw.producer`, `nvtxw.time_base` (add it to the
+//!   file's times to get the original ones), and how often something irregular was met, if it was:
+//!   `nvtxw.late` (whole ranges that came too late for the window), `nvtxw.overlapping_pushpop`
+//!   (ranges that were declared to nest and don't), `nvtxw.pop_without_push`,
+//!   `nvtxw.end_without_start`, `nvtxw.refused`, `nvtxw.outside_base`, `nvtxw.left_open`.
+//!
+//! # When it is written
+//!
+//! A stream keeps a window of its latest events in memory, writes the older half when it is full,
+//! and the rest when it is closed or the session ends. Whole packets are appended: what was written
+//! survives a kill, and the file opens. After an I/O error the file keeps what came before; the
+//! call that met it, all later flushes, and the session's end return it.
+//!
+//! A range that comes later than the window, and a push that is longer, keep their times too; only
+//! a push that ends before a nested range that was written already ends with that (counted as
+//! overlapping).
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod base;
+mod config;
+mod counter;
+mod intern;
+mod lane;
+mod perfetto;
+mod proto;
+#[cfg(test)]
+mod replay;
+mod session;
+mod sink;
+mod stream;
+mod tally;
+mod timeline;
+mod track;
+
+use nvtxw_backend::{Backend, InProcess, Result, SessionRequest};
+
+use session::FileSession;
+
+/// The built-in backend. Each of its sessions is one file; the [crate's page](crate) tells what is
+/// in it, and the config keys.
+///
+/// ```
+/// use nvtxw_file::FileBackend;
+///
+/// let backend = nvtxw_backend::in_process(FileBackend::new());
+/// assert_eq!(backend.table().first_missing(), None);
+/// ```
+#[derive(Debug, Default)]
+pub struct FileBackend(());
+
+impl FileBackend {
+    /// The backend. Instances share nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Backend for FileBackend {
+    type Session = FileSession;
+
+    fn begin(&self, request: &SessionRequest<'_>) -> Result<FileSession> {
+        FileSession::begin(request)
+    }
+}
+
+/// The backend as a producer in the same program takes it.
+///
+/// ```
+/// let backend = nvtxw_file::in_process();
+/// assert_eq!(backend.table().first_missing(), None);
+/// ```
+pub fn in_process() -> InProcess {
+    nvtxw_backend::in_process(FileBackend::new())
+}

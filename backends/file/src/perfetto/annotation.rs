@@ -1,0 +1,279 @@
+//! The fields of payloads, as annotations.
+
+use std::fmt::Write;
+
+use nvtxw_backend::{Correlation, Enum, Field, Schema, Value, Visitor};
+
+use super::encoder::{Tables, intern, intern_key};
+use super::field::{annotation, event, interned};
+use crate::intern::{hash, mix};
+use crate::proto::{self, Open, Writer};
+
+/// Shows the fields of an event's payloads as annotations, and joins what is correlated.
+pub(super) struct Annotator<'a> {
+    out: &'a mut Writer,
+    texts: &'a mut Tables,
+    names: &'a mut Names,
+    flows: &'a mut Vec<u64>,
+    /// How many hidden arrays and structs are open.
+    hidden: usize,
+}
+
+impl<'a> Annotator<'a> {
+    pub(super) fn new(
+        out: &'a mut Writer,
+        texts: &'a mut Tables,
+        names: &'a mut Names,
+        flows: &'a mut Vec<u64>,
+    ) -> Self {
+        Self {
+            out,
+            texts,
+            names,
+            flows,
+            hidden: 0,
+        }
+    }
+
+    fn open(&mut self, field: &Field) -> Open {
+        let (number, named) = match self.names.levels.last() {
+            None => (event::ANNOTATIONS, true),
+            Some(Level::Struct(_)) => (annotation::DICT_ENTRIES, true),
+            Some(Level::Array(_)) => (annotation::ARRAY_VALUES, false),
+        };
+        let open = self.out.open(number, 0);
+        if named {
+            self.names.write(field.name(), self.texts, self.out);
+        }
+        open
+    }
+
+    fn enumerated(&mut self, value: u64, meaning: &Enum) {
+        if value <= 1 && is_bool(meaning) {
+            self.out.bool(annotation::BOOL, value == 1);
+            return;
+        }
+        match meaning.find(value) {
+            Some(name) => self.text(name),
+            None => self.out.uint(annotation::UINT, value),
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        let Tables { values, new, .. } = self.texts;
+        match intern(values, new, interned::STRING_VALUES, text) {
+            Some(number) => self.out.uint(annotation::STRING_IID, number),
+            None => self.out.text(annotation::STRING, text),
+        }
+    }
+}
+
+impl Visitor for Annotator<'_> {
+    fn value(&mut self, field: &Field, value: Value<'_>) {
+        if let Some(correlation) = field.correlation() {
+            self.flows.extend(flow(correlation, value));
+        }
+        if self.hidden > 0 || field.is_hidden() || value == Value::Registered(None) {
+            return;
+        }
+        let open = self.open(field);
+        match value {
+            Value::I64(value) => self.out.int(annotation::INT, value),
+            Value::U64(value) => self.out.uint(annotation::UINT, value),
+            Value::I128(value) => self.text(&value.to_string()),
+            Value::U128(value) => self.text(&value.to_string()),
+            Value::F32(value) => self.out.double(annotation::DOUBLE, value.into()),
+            Value::F64(value) => self.out.double(annotation::DOUBLE, value),
+            Value::Char(code) => {
+                let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+                self.text(character.encode_utf8(&mut [0; 4]));
+            }
+            Value::Address(address) => self.out.uint(annotation::POINTER, address),
+            Value::Text(bytes) => self.text(&String::from_utf8_lossy(bytes)),
+            Value::Registered(None) => {}
+            Value::Registered(Some(string)) => {
+                let Tables { values, new, .. } = self.texts;
+                let (key, text) = (string.handle(), string.text());
+                match intern_key(values, new, interned::STRING_VALUES, key, text) {
+                    Some(number) => self.out.uint(annotation::STRING_IID, number),
+                    None => self.out.text(annotation::STRING, text),
+                }
+            }
+            Value::Enum { value, meaning } => self.enumerated(value, meaning),
+            Value::Bytes(bytes) => {
+                let mut text = String::with_capacity(2 + bytes.len() * 2);
+                text.push_str("0x");
+                for byte in bytes {
+                    let _ = write!(text, "{byte:02x}");
+                }
+                self.text(&text);
+            }
+        }
+        self.out.close(open);
+    }
+
+    fn begin_array(&mut self, field: &Field, len: usize) {
+        if self.hidden > 0 || field.is_hidden() {
+            self.hidden += 1;
+            return;
+        }
+        let open = self.open(field);
+        if len == 0 {
+            // The format can't tell an empty array from nothing.
+            self.text("[]");
+        }
+        self.names.levels.push(Level::Array(open));
+    }
+
+    fn end_array(&mut self, _field: &Field) {
+        self.end();
+    }
+
+    fn begin_struct(&mut self, field: &Field, _schema: &Schema) {
+        if self.hidden > 0 || field.is_hidden() {
+            self.hidden += 1;
+            return;
+        }
+        let open = self.open(field);
+        self.names.levels.push(Level::Struct(open));
+    }
+
+    fn end_struct(&mut self, _field: &Field) {
+        self.end();
+    }
+}
+
+impl Annotator<'_> {
+    fn end(&mut self) {
+        if self.hidden > 0 {
+            self.hidden -= 1;
+        } else if let Some(Level::Array(open) | Level::Struct(open)) = self.names.levels.pop() {
+            self.out.close(open);
+        }
+    }
+}
+
+/// An array or a struct that is open.
+enum Level {
+    Array(Open),
+    Struct(Open),
+}
+
+/// The names of an event's annotations, and where in them an annotator is.
+#[derive(Default)]
+pub(super) struct Names {
+    levels: Vec<Level>,
+    /// Whether names may repeat.
+    check: bool,
+    /// The names that were used, by [identity](Names::identity).
+    used: Vec<u64>,
+}
+
+impl Names {
+    /// Begins an event; with `Some` its names are made unique, among those of `first` too.
+    pub(super) fn begin(&mut self, first: Option<Option<&[u8]>>) {
+        self.levels.clear();
+        self.used.clear();
+        self.check = first.is_some();
+        for (number, content) in proto::nested(first.flatten().unwrap_or_default()) {
+            if number != event::ANNOTATIONS {
+                continue;
+            }
+            self.used.extend(match proto::first_uint(content) {
+                Some((annotation::NAME_IID, number)) => Some(number),
+                _ => proto::nested(content)
+                    .next()
+                    .map(|(_, name)| identity(name)),
+            });
+        }
+    }
+
+    /// Writes an annotation's name, changed if it would repeat.
+    pub(super) fn write(&mut self, name: &str, texts: &mut Tables, out: &mut Writer) {
+        let number = known(name, texts);
+        if !self.check || !self.levels.is_empty() || self.take(name, number) {
+            write_name(name, number, out);
+            return;
+        }
+        for copy in 2.. {
+            let name = format!("{name} ({copy})");
+            let number = known(&name, texts);
+            if self.take(&name, number) {
+                write_name(&name, number, out);
+                return;
+            }
+        }
+    }
+
+    /// Notes that a name is used; `false` if it was already.
+    fn take(&mut self, name: &str, number: Option<u64>) -> bool {
+        let identity = number.unwrap_or_else(|| identity(name.as_bytes()));
+        let new = !self.used.contains(&identity);
+        if new {
+            self.used.push(identity);
+        }
+        new
+    }
+}
+
+/// What stands for a name without a number: none of the numbers that others have.
+fn identity(name: &[u8]) -> u64 {
+    hash(name) | 1 << 63
+}
+
+fn write_name(name: &str, number: Option<u64>, out: &mut Writer) {
+    match number {
+        Some(number) => out.uint(annotation::NAME_IID, number),
+        None => out.text(annotation::NAME, name),
+    }
+}
+
+/// The number of an annotation's name. Names of fields stay where they are, so that the address
+/// mostly tells.
+fn known(name: &str, texts: &mut Tables) -> Option<u64> {
+    let Tables {
+        annotation_names,
+        new,
+        ..
+    } = texts;
+    let key = (name.as_ptr() as u64).rotate_right(4);
+    if let Some(number) = annotation_names.recent(key)
+        && annotation_names.text(number) == name
+    {
+        return Some(number.into());
+    }
+    let number = intern(annotation_names, new, interned::ANNOTATION_NAMES, name)?;
+    annotation_names.remember(key, number as u32);
+    Some(number)
+}
+
+/// The flow that joins all events with this value in this correlation domain; 0 joins none.
+fn flow(correlation: &Correlation, value: Value<'_>) -> Option<u64> {
+    let value: u128 = match value {
+        Value::U64(value) | Value::Address(value) | Value::Enum { value, .. } => value.into(),
+        Value::I64(value) => (value as u64).into(),
+        Value::U128(value) => value,
+        Value::I128(value) => value as u128,
+        _ => return None,
+    };
+    if value == 0 {
+        return None;
+    }
+    let domain = u128::from_le_bytes(correlation.domain());
+    // Different values of one domain stay different, up to 64 bits.
+    Some(mix(
+        value as u64 ^ fold(domain).wrapping_add((value >> 64) as u64)
+    ))
+}
+
+fn fold(number: u128) -> u64 {
+    mix(number as u64 ^ mix((number >> 64) as u64))
+}
+
+/// Whether an enum is that of `bool`.
+fn is_bool(meaning: &Enum) -> bool {
+    meaning.size() == 1
+        && meaning.entries().len() == 2
+        && meaning.find(0) == Some("false")
+        && meaning.find(1) == Some("true")
+}

@@ -1,0 +1,328 @@
+//! Packets: from ordered events to the bytes of the file.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use nvtxw_backend::Result;
+
+use super::field::{attributes, clock_snapshot, counter, defaults, event, packet, trace, track};
+use crate::proto::Writer;
+use crate::sink::Sink;
+use crate::timeline::Emit;
+use crate::track::{Scale, Track, TrackId, Tracks};
+
+/// Packets are appended to the file in runs of about this size.
+const RUN: usize = 1 << 18;
+
+/// The sequence of packets about the session as a whole.
+const SESSION_SEQUENCE: u32 = 1;
+
+/// Packets about the session as a whole.
+pub(crate) struct Header(Writer);
+
+impl Header {
+    /// The first packet of the file: says which clock its times are of.
+    pub(crate) fn first() -> Self {
+        let mut out = Writer::default();
+        packet(&mut out, SESSION_SEQUENCE, packet::CLEARED, 0, |out| {
+            let snapshot = out.open(packet::CLOCK_SNAPSHOT, 0);
+            let clock = out.open(clock_snapshot::CLOCKS, 0);
+            out.uint(clock_snapshot::CLOCK_ID, clock_snapshot::BOOTTIME);
+            out.uint(clock_snapshot::TIMESTAMP, 0);
+            out.close(clock);
+            out.uint(clock_snapshot::PRIMARY, clock_snapshot::BOOTTIME);
+            out.close(snapshot);
+        });
+        Self(out)
+    }
+
+    /// One that goes on.
+    pub(crate) fn more() -> Self {
+        Self(Writer::default())
+    }
+
+    pub(crate) fn text(mut self, key: &str, value: &str) -> Self {
+        self.attribute(key, |out| out.text(attributes::STRING, value));
+        self
+    }
+
+    pub(crate) fn number(mut self, key: &str, value: i64) -> Self {
+        self.attribute(key, |out| out.int(attributes::LONG, value));
+        self
+    }
+
+    pub(crate) fn append_to(&self, sink: &Sink) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        sink.append(self.0.as_bytes())
+    }
+
+    fn attribute(&mut self, key: &str, value: impl FnOnce(&mut Writer)) {
+        packet(&mut self.0, SESSION_SEQUENCE, 0, 0, |out| {
+            let all = out.open(packet::TRACE_ATTRIBUTES, 0);
+            let one = out.open(attributes::ATTRIBUTE, 0);
+            out.text(attributes::KEY, key);
+            value(out);
+            out.close(one);
+            out.close(all);
+        });
+    }
+}
+
+/// One packet of about `expected` bytes.
+fn packet(
+    out: &mut Writer,
+    sequence: u32,
+    flags: u64,
+    expected: usize,
+    content: impl FnOnce(&mut Writer),
+) {
+    let open = out.open(trace::PACKET, expected);
+    out.uint(packet::SEQUENCE, sequence.into());
+    if flags != 0 {
+        out.uint(packet::SEQUENCE_FLAGS, flags);
+    }
+    content(out);
+    out.close(open);
+}
+
+/// A stream's packets, on their way to the file.
+pub(crate) struct Packets {
+    sink: Arc<Sink>,
+    tracks: Arc<Tracks>,
+    sequence: u32,
+    out: Writer,
+    /// The track of events that name none, once the sequence has begun.
+    default_track: Option<TrackId>,
+    /// By the timeline's numbers: each place with its lanes.
+    places: Vec<(TrackId, Vec<TrackId>)>,
+    counters: Vec<TrackId>,
+    /// The tracks that this sequence has described.
+    described: HashSet<TrackId>,
+    /// The one of them that was used last, or 0.
+    last: TrackId,
+    /// Events in `out`.
+    events: u64,
+    result: Result<()>,
+    /// Events that were not written because of an error.
+    lost: u64,
+}
+
+impl Packets {
+    /// `number` counts the streams from 0.
+    pub(crate) fn new(sink: Arc<Sink>, tracks: Arc<Tracks>, number: u32) -> Self {
+        Self {
+            sink,
+            tracks,
+            sequence: SESSION_SEQUENCE + 1 + number,
+            out: Writer::default(),
+            default_track: None,
+            places: Vec::new(),
+            counters: Vec::new(),
+            described: HashSet::new(),
+            last: 0,
+            events: 0,
+            result: Ok(()),
+            lost: 0,
+        }
+    }
+
+    /// The place with the next number of the timeline.
+    pub(crate) fn add_place(&mut self, place: TrackId) {
+        self.places.push((place, Vec::new()));
+    }
+
+    /// Returns the counter's number.
+    pub(crate) fn add_counter(&mut self, counter: TrackId) -> u32 {
+        self.counters.push(counter);
+        (self.counters.len() - 1) as u32
+    }
+
+    /// Begins the sequence, and writes the texts that later events refer to. There must be a place.
+    pub(crate) fn begin(&mut self, texts: &mut Writer) {
+        if self.default_track.is_none() {
+            let track = self.lane(0, 0);
+            self.default_track = Some(track);
+            packet(&mut self.out, self.sequence, packet::CLEARED, 0, |out| {
+                let all = out.open(packet::DEFAULTS, 0);
+                let events = out.open(defaults::TRACK_EVENT, 0);
+                out.uint(defaults::TRACK_UUID, track);
+                out.close(events);
+                out.close(all);
+            });
+        }
+        if !texts.is_empty() {
+            let len = texts.len();
+            packet(
+                &mut self.out,
+                self.sequence,
+                packet::NEEDS,
+                len + 16,
+                |out| {
+                    let all = out.open(packet::INTERNED_DATA, len);
+                    out.raw(texts.as_bytes());
+                    out.close(all);
+                },
+            );
+            texts.clear();
+        }
+    }
+
+    /// Appends what there is to the file.
+    ///
+    /// # Errors
+    /// The first error of this and all earlier runs.
+    pub(crate) fn send(&mut self) -> Result<()> {
+        if !self.out.is_empty() {
+            let sent = self.sink.append(self.out.as_bytes());
+            if sent.is_err() {
+                self.lost += self.events;
+            }
+            if self.result.is_ok() {
+                self.result = sent;
+            }
+            self.out.clear();
+            self.events = 0;
+        }
+        self.result.clone()
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// The track of a lane.
+    fn lane(&mut self, place: u32, lane: u32) -> TrackId {
+        let (place, lanes) = &mut self.places[place as usize];
+        while lanes.len() <= lane as usize {
+            lanes.push(self.tracks.lane(*place));
+        }
+        lanes[lane as usize]
+    }
+
+    fn event(&mut self, kind: u64, track: TrackId, time: u64, fields: &[u8]) {
+        if self.last != track {
+            self.describe(track);
+            self.last = track;
+        }
+        let expected = fields.len() + 40;
+        let default = self.default_track == Some(track);
+        packet(
+            &mut self.out,
+            self.sequence,
+            packet::NEEDS,
+            expected,
+            |out| {
+                out.uint(packet::TIMESTAMP, time);
+                let open = out.open(packet::TRACK_EVENT, fields.len() + 16);
+                out.uint(event::TYPE, kind);
+                if !default {
+                    out.uint(event::TRACK_UUID, track);
+                }
+                out.raw(fields);
+                out.close(open);
+            },
+        );
+    }
+
+    /// Events whose packets are complete.
+    fn complete(&mut self, events: u64) {
+        self.events += events;
+        if self.out.len() >= RUN {
+            // The result is kept for the last run.
+            let _ = self.send();
+        }
+    }
+
+    /// Describes the track and its ancestors where the sequence has not.
+    fn describe(&mut self, track: TrackId) {
+        let Self {
+            tracks,
+            described,
+            out,
+            sequence,
+            ..
+        } = self;
+        tracks.describe(track, described, |id, track| {
+            packet(out, *sequence, 0, track.label.name.len() + 64, |out| {
+                let open = out.open(packet::TRACK_DESCRIPTOR, track.label.name.len() + 32);
+                descriptor(out, id, track);
+                out.close(open);
+            });
+        });
+    }
+}
+
+impl Emit for Packets {
+    fn range(&mut self, place: u32, lane: u32, start: u64, end: u64, fields: &[u8]) {
+        let track = self.lane(place, lane);
+        self.event(event::BEGIN, track, start, fields);
+        self.event(event::END, track, end, &[]);
+        self.complete(1);
+    }
+
+    fn begin(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]) {
+        let track = self.lane(place, lane);
+        self.event(event::BEGIN, track, time, fields);
+        self.complete(1);
+    }
+
+    fn end(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]) {
+        let track = self.lane(place, lane);
+        self.event(event::END, track, time, fields);
+        self.complete(0);
+    }
+
+    fn instant(&mut self, place: u32, time: u64, fields: &[u8]) {
+        let track = self.lane(place, 0);
+        self.event(event::INSTANT, track, time, fields);
+        self.complete(1);
+    }
+
+    fn value(&mut self, counter: u32, time: u64, fields: &[u8]) {
+        let track = self.counters[counter as usize];
+        self.event(event::COUNTER, track, time, fields);
+        self.complete(1);
+    }
+}
+
+fn descriptor(out: &mut Writer, id: TrackId, track: &Track) {
+    out.uint(track::UUID, id);
+    out.text(track::NAME, &track.label.name);
+    if track.parent != 0 {
+        out.uint(track::PARENT_UUID, track.parent);
+    }
+    if let Some(description) = &track.label.description {
+        out.text(track::DESCRIPTION, description);
+    }
+    // A negative rank would be taken too, but no producer has so many tracks.
+    out.uint(track::RANK, u64::from(track.rank.min(i32::MAX as u32)));
+    match &track.label.counter {
+        Some(scale) => {
+            out.uint(track::MERGE_BEHAVIOR, track::MERGE_NONE);
+            let open = out.open(track::COUNTER, 0);
+            unit(out, scale);
+            out.close(open);
+        }
+        None => {
+            out.uint(track::CHILD_ORDERING, track::EXPLICIT);
+            // Readers merge siblings of one name by default; but that may be two places.
+            out.uint(track::MERGE_BEHAVIOR, track::MERGE_BY_KEY);
+            out.uint(track::MERGE_KEY, track.place);
+        }
+    }
+}
+
+fn unit(out: &mut Writer, scale: &Scale) {
+    match scale.unit.as_deref() {
+        None => {}
+        Some("bytes" | "byte" | "B") => out.uint(counter::UNIT, counter::SIZE_BYTES),
+        Some("ns") => out.uint(counter::UNIT, counter::TIME_NS),
+        Some("count") => out.uint(counter::UNIT, counter::COUNT),
+        Some(other) => out.text(counter::UNIT_NAME, other),
+    }
+    if scale.multiplier != 1 {
+        out.uint(counter::MULTIPLIER, scale.multiplier);
+    }
+}

@@ -1,0 +1,51 @@
+//! What went wrong, counted.
+
+use std::ops::AddAssign;
+
+/// How often each irregularity was met.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    /// Complete ranges that arrived after later ones had been written.
+    pub(crate) late: u64,
+    /// Nesting ranges that overlap another one by part.
+    pub(crate) overlapping_pushpop: u64,
+    /// Pops with no open push.
+    pub(crate) pop_without_push: u64,
+    /// Ends of a range that was not started.
+    pub(crate) end_without_start: u64,
+    /// All events and samples that were refused.
+    pub(crate) refused: u64,
+    /// Events that were taken before the time base was decided and don't fit it.
+    pub(crate) outside_base: u64,
+    /// Ranges that were still open at the end.
+    pub(crate) left_open: u64,
+}
+
+impl Tally {
+    /// The attributes of the file that tell what was met.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        [
+            ("nvtxw.late", self.late),
+            ("nvtxw.overlapping_pushpop", self.overlapping_pushpop),
+            ("nvtxw.pop_without_push", self.pop_without_push),
+            ("nvtxw.end_without_start", self.end_without_start),
+            ("nvtxw.refused", self.refused),
+            ("nvtxw.outside_base", self.outside_base),
+            ("nvtxw.left_open", self.left_open),
+        ]
+        .into_iter()
+        .filter(|(_, count)| *count != 0)
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, more: Self) {
+        self.late += more.late;
+        self.overlapping_pushpop += more.overlapping_pushpop;
+        self.pop_without_push += more.pop_without_push;
+        self.end_without_start += more.end_without_start;
+        self.refused += more.refused;
+        self.outside_base += more.outside_base;
+        self.left_open += more.left_open;
+    }
+}

@@ -1,0 +1,483 @@
+use super::*;
+use crate::replay::Random;
+
+const BEGIN: u8 = 1;
+const END: u8 = 2;
+const INSTANT: u8 = 3;
+
+/// What a timeline emits; fields are one range's number.
+#[derive(Default)]
+struct Recorder {
+    events: Vec<(u64, u8, Lane, Vec<u8>)>,
+}
+
+/// A place and one of its lanes.
+type Lane = (u32, u32);
+
+impl Emit for Recorder {
+    fn range(&mut self, place: u32, lane: u32, start: u64, end: u64, fields: &[u8]) {
+        self.begin(place, lane, start, fields);
+        self.end(place, lane, end, &[]);
+    }
+
+    fn begin(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]) {
+        (self.events).push((time, BEGIN, (place, lane), fields.to_vec()));
+    }
+
+    fn end(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]) {
+        (self.events).push((time, END, (place, lane), fields.to_vec()));
+    }
+
+    fn instant(&mut self, place: u32, time: u64, fields: &[u8]) {
+        (self.events).push((time, INSTANT, (place, 0), fields.to_vec()));
+    }
+
+    fn value(&mut self, _counter: u32, _time: u64, _fields: &[u8]) {}
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    number: u32,
+    place: u32,
+    start: i64,
+    end: Option<i64>,
+}
+
+#[derive(Debug)]
+struct Row {
+    seen: Seen,
+    lane: u32,
+    depth: usize,
+}
+
+impl Recorder {
+    /// Pairs begins with ends as readers do.
+    fn rows(mut self) -> Vec<Row> {
+        self.events.sort_by_key(|event| event.0);
+        let mut rows: Vec<Row> = Vec::new();
+        let mut open: HashMap<Lane, Vec<usize>> = HashMap::new();
+        for (time, kind, track, fields) in self.events {
+            let stack = open.entry(track).or_default();
+            if kind == END {
+                let row = stack.pop().expect("an end with nothing open");
+                rows[row].seen.end = Some(time as i64);
+                continue;
+            }
+            rows.push(Row {
+                seen: Seen {
+                    number: u32::from_le_bytes(fields[..4].try_into().unwrap()),
+                    place: track.0,
+                    start: time as i64,
+                    end: (kind == INSTANT).then_some(time as i64),
+                },
+                lane: track.1,
+                depth: stack.len(),
+            });
+            if kind == BEGIN {
+                assert!(stack.len() < 512);
+                stack.push(rows.len() - 1);
+            }
+        }
+        rows
+    }
+}
+
+/// A timeline that is fed numbered events, and what a reader must find.
+struct Stream {
+    timeline: Timeline,
+    out: Recorder,
+    want: Vec<Seen>,
+    count: u32,
+}
+
+impl Stream {
+    fn new(items: usize) -> Self {
+        let mut timeline = Timeline::new(Limits {
+            items,
+            bytes: usize::MAX,
+        });
+        timeline.add_place();
+        timeline.add_place();
+        Self {
+            timeline,
+            out: Recorder::default(),
+            want: Vec::new(),
+            count: 0,
+        }
+    }
+
+    fn expect(&mut self, place: u32, start: i64, end: Option<i64>) -> [u8; 4] {
+        self.count += 1;
+        self.want.push(Seen {
+            number: self.count,
+            place,
+            start,
+            end,
+        });
+        self.count.to_le_bytes()
+    }
+
+    fn range(&mut self, place: u32, start: i64, end: i64, nests: bool) {
+        let fields = self.expect(place, start, Some(end));
+        self.timeline.range(place, start, end, nests, &fields);
+        self.flush();
+    }
+
+    fn instant(&mut self, place: u32, time: i64) {
+        let fields = self.expect(place, time, Some(time));
+        self.timeline.instant(place, time, &fields);
+        self.flush();
+    }
+
+    /// The number of the pushed range.
+    fn push(&mut self, place: u32, time: i64) -> u32 {
+        let fields = self.expect(place, time, None);
+        self.timeline.push(place, time, &fields);
+        self.flush();
+        self.count
+    }
+
+    fn pop(&mut self, place: u32, number: u32, time: i64) {
+        self.want[number as usize - 1].end = Some(time);
+        self.timeline.pop(place, time, &[]);
+        self.flush();
+    }
+
+    fn start(&mut self, place: u32, time: i64) -> u32 {
+        let fields = self.expect(place, time, None);
+        let id = self.count.into();
+        assert!(self.timeline.start(place, time, id, &fields));
+        self.flush();
+        self.count
+    }
+
+    fn end(&mut self, number: u32, time: i64) {
+        self.want[number as usize - 1].end = Some(time);
+        self.timeline.end(number.into(), time, &[]);
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        if self.timeline.is_full() {
+            self.timeline.flush(0, &mut self.out);
+        }
+    }
+
+    fn finish(mut self) -> (Vec<Row>, Tally) {
+        self.timeline.finish(0, &mut self.out);
+        let rows = self.out.rows();
+        let mut got: Vec<_> = rows.iter().map(|row| row.seen.clone()).collect();
+        got.sort();
+        for (want, got) in self.want.iter().zip(&got) {
+            assert_eq!(want, got);
+        }
+        assert_eq!(self.want.len(), got.len());
+        (rows, self.timeline.tally)
+    }
+}
+
+/// Depth and lane of each range, by number.
+fn spots(rows: &[Row]) -> Vec<(usize, u32)> {
+    let mut rows: Vec<_> = rows.iter().collect();
+    rows.sort_by_key(|row| row.seen.number);
+    rows.iter().map(|row| (row.depth, row.lane)).collect()
+}
+
+#[test]
+fn overlapping_ranges_both_keep_their_durations() {
+    for nests in [true, false] {
+        let mut stream = Stream::new(100);
+        stream.range(0, 0, 300, nests);
+        stream.range(0, 100, 400, nests);
+        let (rows, tally) = stream.finish();
+        assert_eq!(spots(&rows), [(0, 0), (0, 1)]);
+        assert_eq!(tally.overlapping_pushpop, u64::from(nests));
+    }
+}
+
+#[test]
+fn six_orders_of_a_parent_and_its_children() {
+    let ranges = [(0, 110), (0, 100), (100, 110)];
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        for nests in [true, false] {
+            let mut stream = Stream::new(100);
+            for i in order {
+                stream.range(0, ranges[i].0, ranges[i].1, nests);
+            }
+            let (rows, tally) = stream.finish();
+            for row in rows {
+                let want = usize::from(row.seen.end != Some(110) || row.seen.start != 0);
+                assert_eq!(row.depth, want, "{order:?} {row:?}");
+                assert_eq!(row.lane, 0);
+            }
+            assert_eq!(tally, Tally::default());
+        }
+    }
+}
+
+#[test]
+fn equal_ranges_nest_in_the_order_of_their_first_halves() {
+    let mut stream = Stream::new(100);
+    let outer = stream.push(0, 10);
+    let inner = stream.push(0, 10);
+    stream.pop(0, inner, 20);
+    stream.pop(0, outer, 20);
+    let (rows, _) = stream.finish();
+    assert_eq!(spots(&rows), [(0, 0), (1, 0)]);
+}
+
+#[test]
+fn zero_length_ranges_stay_whole() {
+    let mut stream = Stream::new(100);
+    stream.range(0, 0, 10, true);
+    stream.range(0, 10, 10, true);
+    stream.range(0, 0, 20, true);
+    stream.range(0, 5, 5, true);
+    stream.instant(0, 10);
+    let (rows, _) = stream.finish();
+    assert_eq!(spots(&rows), [(1, 0), (1, 0), (0, 0), (2, 0), (1, 0)]);
+}
+
+#[test]
+fn what_stays_open_has_no_end() {
+    let mut stream = Stream::new(2);
+    stream.push(0, 0);
+    stream.start(0, 1);
+    let inner = stream.push(0, 2);
+    for i in 0..10 {
+        stream.range(0, 3 + i, 3 + i, true);
+        stream.range(0, 3 + i, 30 + i, false);
+    }
+    stream.pop(0, inner, 20);
+    stream.push(0, 25);
+    stream.start(0, 26);
+    let (rows, tally) = stream.finish();
+    let spots = spots(&rows);
+    assert_eq!(spots[0], (0, 0));
+    assert_eq!(spots[2], (1, 0));
+    assert_eq!(spots[spots.len() - 2], (1, 0));
+    assert_eq!(tally.left_open, 4);
+    // Each start has a lane where nothing comes later.
+    for number in [1, spots.len() - 1] {
+        let lane = spots[number].1;
+        assert_eq!(spots.iter().filter(|spot| spot.1 == lane).count(), 1);
+    }
+}
+
+#[test]
+fn the_end_of_a_written_push_comes_in_its_place() {
+    let mut stream = Stream::new(4);
+    let outer = stream.push(0, 0);
+    for i in 0..20 {
+        stream.range(0, i * 10, i * 10 + 10, true);
+    }
+    // The pop comes before siblings of the same instant, and is not the last in the window.
+    stream.pop(0, outer, 200);
+    stream.range(0, 200, 210, true);
+    stream.range(0, 195, 196, true);
+    let (rows, tally) = stream.finish();
+    let spots = spots(&rows);
+    assert_eq!(spots[0], (0, 0));
+    assert!(spots[1..21].iter().all(|&spot| spot == (1, 0)));
+    assert_eq!(spots[21], (0, 0));
+    assert_eq!(tally.overlapping_pushpop, 0);
+}
+
+#[test]
+fn a_pop_that_cuts_a_child_is_moved_to_its_end() {
+    let mut timeline = Timeline::new(Limits::default());
+    let mut out = Recorder::default();
+    let place = timeline.add_place();
+    timeline.push(place, 0, &[1, 0, 0, 0]);
+    timeline.range(place, 10, 90, true, &[2, 0, 0, 0]);
+    timeline.flush(0, &mut out);
+    timeline.pop(place, 50, &[]);
+    timeline.finish(0, &mut out);
+    let rows = out.rows();
+    assert_eq!(rows[0].seen.end, Some(90));
+    assert_eq!(rows[1].seen.end, Some(90));
+    assert_eq!(timeline.tally.overlapping_pushpop, 1);
+}
+
+#[test]
+fn times_outside_of_the_base_are_dropped_and_counted() {
+    let mut timeline = Timeline::new(Limits::default());
+    let mut out = Recorder::default();
+    let place = timeline.add_place();
+    timeline.range(place, -1, 5, true, &[1, 0, 0, 0]);
+    timeline.range(place, 5, 6, true, &[2, 0, 0, 0]);
+    timeline.instant(place, -2, &[3, 0, 0, 0]);
+    timeline.push(place, -3, &[4, 0, 0, 0]);
+    timeline.flush(0, &mut out);
+    timeline.pop(place, 7, &[]);
+    timeline.push(place, -4, &[5, 0, 0, 0]);
+    timeline.start(place, -5, 1, &[6, 0, 0, 0]);
+    timeline.finish(0, &mut out);
+    let rows = out.rows();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].seen.number, 2);
+    assert_eq!(timeline.tally.outside_base, 5);
+    assert_eq!(timeline.tally.left_open, 0);
+}
+
+#[test]
+fn complete_ranges_in_any_order_keep_their_times() {
+    for seed in 0..400 {
+        let mut random = Random::new(seed);
+        let mut stream = Stream::new(2 + random.below(40) as usize);
+        let span = 1 + random.below(60) as i64;
+        for _ in 0..random.below(400) {
+            let place = random.below(2) as u32;
+            let start = random.below(span as u64) as i64;
+            if random.below(8) == 0 {
+                stream.instant(place, start);
+            } else {
+                let longest = 1 + random.below(span as u64);
+                let end = start + random.below(longest) as i64;
+                stream.range(place, start, end, random.below(2) == 0);
+            }
+        }
+        stream.finish();
+    }
+}
+
+#[test]
+fn halves_and_whole_ranges_in_the_order_of_time_keep_their_times() {
+    for seed in 0..600 {
+        let mut random = Random::new(seed);
+        let mut stream = Stream::new(2 + random.below(20) as usize);
+        let mut time = 0;
+        let mut pushes = [Vec::new(), Vec::new()];
+        let mut starts = Vec::new();
+        for _ in 0..random.below(500) {
+            time += random.below(3) as i64;
+            let place = random.below(2) as u32;
+            match random.below(7) {
+                0 => {
+                    let number = stream.push(place, time);
+                    pushes[place as usize].push(number);
+                }
+                1 => {
+                    if let Some(number) = pushes[place as usize].pop() {
+                        stream.pop(place, number, time);
+                    }
+                }
+                2 => starts.push(stream.start(place, time)),
+                3 if !starts.is_empty() => {
+                    let index = random.below(starts.len() as u64) as usize;
+                    stream.end(starts.swap_remove(index), time);
+                }
+                // A whole range, written when it ends, and one that ends in the future.
+                4 => {
+                    stream.range(place, time, time, true);
+                    time += 1;
+                }
+                5 => {
+                    let end = time + random.below(100) as i64;
+                    stream.range(place, time, end, false);
+                }
+                _ => stream.instant(place, time),
+            }
+        }
+        let open = pushes[0].len() + pushes[1].len() + starts.len();
+        let (rows, tally) = stream.finish();
+        assert_eq!(tally.left_open, open as u64);
+        assert_eq!(tally.overlapping_pushpop, 0, "{rows:?}");
+    }
+}
+
+/// Pops in any order of time, whole ranges that break out of the pushes around them.
+#[test]
+fn pushes_that_do_not_nest_end_late_and_disturb_nothing() {
+    let mut moved = 0;
+    for seed in 0..600 {
+        let mut random = Random::new(seed);
+        let mut stream = Stream::new(2 + random.below(20) as usize);
+        let mut pushes: Vec<(u32, i64)> = Vec::new();
+        let mut whole = Vec::new();
+        for _ in 0..random.below(300) {
+            let time = random.below(100) as i64;
+            match random.below(4) {
+                0 => pushes.push((stream.push(0, time), time)),
+                1 => {
+                    if let Some((number, start)) = pushes.pop() {
+                        stream.pop(0, number, start + random.below(50) as i64);
+                    }
+                }
+                _ => {
+                    let end = time + random.below(50) as i64;
+                    stream.range(0, time, end, random.below(2) == 0);
+                    whole.push(stream.count);
+                }
+            }
+        }
+        stream.timeline.finish(0, &mut stream.out);
+        let mut rows = stream.out.rows();
+        rows.sort_by_key(|row| row.seen.number);
+        let mut late = 0;
+        for (want, row) in stream.want.iter().zip(&rows) {
+            assert_eq!(row.seen.start, want.start);
+            if row.seen.end != want.end {
+                assert!(!whole.contains(&want.number), "{row:?} {want:?}");
+                assert!(
+                    want.end.is_some() && row.seen.end > want.end,
+                    "{row:?} {want:?}"
+                );
+                late += 1;
+            }
+        }
+        assert_eq!(rows.len(), stream.want.len());
+        assert!(stream.timeline.tally.overlapping_pushpop >= late);
+        moved += late;
+    }
+    assert!(moved > 0);
+}
+
+#[test]
+fn nested_ranges_stay_on_one_lane_at_their_depth() {
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let mut ranges = Vec::new();
+        nest(&mut random, 0, 1000, 0, &mut ranges);
+        // Each form of the same ranges, whole ones in any order within the window.
+        let mut whole = Stream::new(ranges.len() + 1);
+        let mut shuffled = ranges.clone();
+        for i in (1..shuffled.len()).rev() {
+            shuffled.swap(i, random.below(i as u64 + 1) as usize);
+        }
+        for &(start, end, _) in &shuffled {
+            whole.range(0, start, end, random.below(2) == 0);
+        }
+        let (rows, tally) = whole.finish();
+        assert_eq!(tally, Tally::default());
+        let mut depths: Vec<_> = rows
+            .iter()
+            .map(|row| (row.seen.start, row.seen.end.unwrap(), row.depth, row.lane))
+            .collect();
+        depths.sort();
+        let mut want: Vec<_> = ranges.iter().map(|&(s, e, d)| (s, e, d, 0)).collect();
+        want.sort();
+        assert_eq!(depths, want);
+    }
+}
+
+/// Ranges that fill [start, end] and nest, with their depths; no two are equal, none is empty.
+fn nest(random: &mut Random, start: i64, end: i64, depth: usize, out: &mut Vec<(i64, i64, usize)>) {
+    let mut at = start;
+    while at < end && out.len() < 300 {
+        let stop = at + 1 + random.below((end - at) as u64) as i64;
+        let whole = at == start && stop == end;
+        if random.below(3) > 0 && !(whole && depth > 0) {
+            out.push((at, stop, depth));
+            nest(random, at, stop, depth + 1, out);
+        }
+        at = stop;
+    }
+}

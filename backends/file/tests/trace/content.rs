@@ -1,0 +1,428 @@
+use nvtxw_abi::raw::*;
+use nvtxw_abi::{EntryType, EventKind, ResultCode};
+
+use crate::Run;
+use crate::reader::{Arg, text};
+use crate::table::{Entry, entry, time, words};
+
+/// Packs fields one after the other.
+macro_rules! pack {
+    ($($field:expr),* $(,)?) => {{
+        let mut bytes: Vec<u8> = Vec::new();
+        $( bytes.extend_from_slice(&$field.to_ne_bytes()); )*
+        bytes
+    }};
+}
+
+fn mark_time() -> Entry<'static> {
+    time(c"time", NVTX_PAYLOAD_ENTRY_FLAG_MARK)
+}
+
+fn array(ty: EntryType, count: u64, name: &std::ffi::CStr) -> Entry<'_> {
+    Entry {
+        flags: NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
+        count,
+        ..entry(ty, name)
+    }
+}
+
+#[test]
+fn fields_are_annotations_of_their_type() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let point = domain.schema(
+        "point",
+        0,
+        8,
+        &[
+            entry(EntryType::Int32, c"x"),
+            entry(EntryType::UInt32, c"y"),
+        ],
+    );
+    let boolean = domain.enumeration(1, &[(c"false", 0), (c"true", 1)]);
+    let level = domain.enumeration(1, &[(c"low", 1), (c"high", 200)]);
+    let of = |ty, name| Entry {
+        ty,
+        ..entry(EntryType::Int8, name)
+    };
+    let entries = [
+        mark_time(),
+        entry(EntryType::Int64, c"least"),
+        entry(EntryType::UInt64, c"most"),
+        entry(EntryType::Int128, c"i128"),
+        entry(EntryType::UInt128, c"u128"),
+        entry(EntryType::Float64, c"nan"),
+        entry(EntryType::Float64, c"infinite"),
+        entry(EntryType::Address, c"address"),
+        entry(EntryType::RegisteredString, c"known"),
+        entry(EntryType::RegisteredString, c"absent"),
+        Entry {
+            flags: NVTX_PAYLOAD_ENTRY_FLAG_HIDE,
+            ..entry(EntryType::Int64, c"hidden")
+        },
+        of(point, c"point"),
+        Entry {
+            ty: point,
+            ..array(EntryType::Int8, 2, c"points")
+        },
+        array(EntryType::Float32, 2, c"floats"),
+        Entry {
+            count: 8,
+            ..entry(EntryType::CStringUtf8, c"text")
+        },
+        entry(EntryType::Char32, c"char"),
+        of(boolean, c"yes"),
+        of(boolean, c"odd"),
+        of(level, c"level"),
+        of(level, c"unnamed"),
+    ];
+    let payload = [
+        pack![
+            5i64,
+            i64::MIN,
+            u64::MAX,
+            0u64, // the 128-bit integers are aligned
+        ],
+        pack![i128::MIN, u128::MAX],
+        pack![f64::NAN, f64::NEG_INFINITY, 0xDEAD_BEEF_u64],
+        pack![domain.string("한강"), 0u64, 666i64],
+        pack![-1i32, 2u32, 3i32, 4u32, 5i32, 6u32],
+        pack![0.5f32, f32::INFINITY],
+        b"a\xFF\xFEb\0xyz".to_vec(),
+        pack![u32::from('é')],
+        vec![1, 7, 200, 3],
+        vec![0; 8],
+    ]
+    .concat();
+    let schema = domain.schema("all", EventKind::Mark.to_raw(), payload.len(), &entries);
+    stream.event(&[(schema, &payload)]).unwrap();
+
+    let trace = run.read();
+    let mark = trace.instant("all");
+    let xy = |x, y| {
+        Arg::Dict(vec![
+            ("x".to_owned(), Arg::Int(x)),
+            ("y".to_owned(), Arg::Uint(y)),
+        ])
+    };
+    assert!(matches!(mark.arg("nan"), Arg::Double(value) if value.is_nan()));
+    for (name, want) in [
+        ("least", Arg::Int(i64::MIN)),
+        ("most", Arg::Uint(u64::MAX)),
+        ("i128", text("-170141183460469231731687303715884105728")),
+        ("u128", text("340282366920938463463374607431768211455")),
+        ("infinite", Arg::Double(f64::NEG_INFINITY)),
+        ("address", Arg::Pointer(0xDEAD_BEEF)),
+        ("known", text("한강")),
+        ("point", xy(-1, 2)),
+        ("points", Arg::List(vec![xy(3, 4), xy(5, 6)])),
+        (
+            "floats",
+            Arg::List(vec![Arg::Double(0.5), Arg::Double(f64::INFINITY)]),
+        ),
+        ("text", text("a\u{FFFD}\u{FFFD}b")),
+        ("char", text("é")),
+        ("yes", Arg::Bool(true)),
+        ("odd", Arg::Uint(7)),
+        ("level", text("high")),
+        ("unnamed", Arg::Uint(3)),
+    ] {
+        assert_eq!(mark.arg(name), &want, "{name}");
+    }
+    assert_eq!(mark.args.len(), 17);
+}
+
+#[test]
+fn names_are_messages_or_else_what_the_schema_is_called() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let message = domain.message_schema();
+    let mark = EventKind::Mark.to_raw();
+    let named = domain.schema("named", mark, 8, &[mark_time()]);
+    let fixed = Entry {
+        flags: NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+        count: 8,
+        ..entry(EntryType::CStringUtf8, c"label")
+    };
+    let fixed = domain.schema("fixed", mark, 16, &[mark_time(), fixed]);
+    let odd = "\"\\\n\u{1}한강";
+    stream
+        .event(&[(named, &words(&[1])), (message, odd.as_bytes())])
+        .unwrap();
+    stream
+        .event(&[(named, &words(&[2])), (message, b"\xFF\xFE")])
+        .unwrap();
+    stream
+        .event(&[(named, &words(&[3])), (message, b"\0")])
+        .unwrap();
+    stream.event(&[(named, &words(&[4]))]).unwrap();
+    let payload = [&words(&[5])[..], b"short\0\0\0"].concat();
+    stream.event(&[(fixed, &payload)]).unwrap();
+    // An empty inline text says that there is no message; a registered empty string is one.
+    let registered = Entry {
+        flags: NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+        ..entry(EntryType::RegisteredString, c"label")
+    };
+    let registered = domain.schema("registered", mark, 16, &[mark_time(), registered]);
+    stream
+        .event(&[(registered, &words(&[6, domain.string("").cast_signed()]))])
+        .unwrap();
+    stream.event(&[(registered, &words(&[7, 0]))]).unwrap();
+    let trace = run.read();
+    let names: Vec<_> = trace.instants.iter().map(|mark| &*mark.name).collect();
+    assert_eq!(
+        names,
+        [
+            odd,
+            "\u{FFFD}\u{FFFD}",
+            "named",
+            "named",
+            "short",
+            "",
+            "registered"
+        ]
+    );
+}
+
+#[test]
+fn colors_and_categories() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    domain.category(3, "kernels");
+    let schema = |name, hide| {
+        domain.schema(
+            name,
+            EventKind::Mark.to_raw(),
+            16,
+            &[
+                mark_time(),
+                Entry {
+                    flags: hide,
+                    ..entry(EntryType::ColorArgb, c"shade")
+                },
+                entry(EntryType::Category, c"kind"),
+            ],
+        )
+    };
+    let shown = schema("shown", 0);
+    let hidden = schema("hidden", NVTX_PAYLOAD_ENTRY_FLAG_HIDE);
+    stream
+        .event(&[(shown, &pack![1i64, 0xFF00_0000u32, 3u32])])
+        .unwrap();
+    stream.event(&[(shown, &pack![2i64, 0u32, 4u32])]).unwrap();
+    stream
+        .event(&[(hidden, &pack![3i64, 0x8012_34ABu32, 0u32])])
+        .unwrap();
+    let trace = run.read();
+    let [black, plain, hidden] = &trace.instants[..] else {
+        panic!("{:?}", trace.instants)
+    };
+    assert_eq!(black.correlation.as_deref(), Some("#FF000000"));
+    assert_eq!(black.args, [("shade".to_owned(), Arg::Uint(0xFF00_0000))]);
+    assert_eq!(black.categories, ["kernels"]);
+    assert_eq!(plain.correlation, None);
+    assert_eq!(plain.args, []);
+    assert_eq!(plain.categories, ["4"]);
+    assert_eq!(hidden.correlation.as_deref(), Some("#801234AB"));
+    assert_eq!(hidden.args, []);
+    assert!(hidden.categories.is_empty());
+}
+
+#[test]
+fn equal_values_of_a_correlation_domain_share_a_flow() {
+    let run = Run::new();
+    let (a, b) = ([1; 16], [2; 16]);
+    let schema = |domain: crate::Domain, flags| {
+        domain.schema(
+            "event",
+            EventKind::Mark.to_raw(),
+            24,
+            &[
+                mark_time(),
+                Entry {
+                    correlation: Some(a),
+                    ..entry(EntryType::UInt64, c"launch")
+                },
+                Entry {
+                    correlation: Some(b),
+                    flags,
+                    ..entry(EntryType::Int64, c"link")
+                },
+            ],
+        )
+    };
+    let one = run.session.domain("one");
+    let two = run.session.domain("two");
+    let (in_one, in_two) = (schema(one, 0), schema(two, NVTX_PAYLOAD_ENTRY_FLAG_HIDE));
+    let mut first = run.session.stream("first", one, 0);
+    let mut second = run.session.stream("second", two, 0);
+    first.event(&[(in_one, &words(&[1, 7, 0]))]).unwrap();
+    second.event(&[(in_two, &words(&[2, 7, 9]))]).unwrap();
+    first.event(&[(in_one, &words(&[3, 9, 7]))]).unwrap();
+    second.event(&[(in_two, &words(&[4, 8, 9]))]).unwrap();
+    let trace = run.read();
+    let flows: Vec<_> = trace.instants.iter().map(|mark| &mark.flows[..]).collect();
+    let (a7, [again, b9]) = (flows[0][0], flows[1].as_array().unwrap());
+    assert_eq!(flows[0].len(), 1);
+    assert_eq!(a7, *again);
+    let [a9, b7] = flows[2] else {
+        panic!("{flows:?}")
+    };
+    let [a8, same] = flows[3] else {
+        panic!("{flows:?}")
+    };
+    assert_eq!(b9, same);
+    let mut all = vec![a7, *b9, *a9, *b7, *a8];
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 5);
+    assert_eq!(trace.instants[0].arg("link"), &Arg::Int(0));
+    assert_eq!(
+        trace.instants[1].args,
+        [("launch".to_owned(), Arg::Uint(7))]
+    );
+}
+
+#[test]
+fn names_of_annotations_do_not_repeat_across_payloads() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let int = |name| entry(EntryType::Int64, name);
+    let event = domain.schema(
+        "event",
+        EventKind::Mark.to_raw(),
+        24,
+        &[mark_time(), int(c"a"), int(c"a (2)")],
+    );
+    let more = domain.schema("more", 0, 16, &[int(c"a"), int(c"b")]);
+    let payloads = [words(&[1, 10, 20]), words(&[30, 40]), words(&[50, 60])];
+    stream
+        .event(&[
+            (event, &payloads[0]),
+            (more, &payloads[1]),
+            (more, &payloads[2]),
+        ])
+        .unwrap();
+    let trace = run.read();
+    let mark = trace.instant("event");
+    for (name, want) in [
+        ("a", 10),
+        ("a (2)", 20),
+        ("a (3)", 30),
+        ("b", 40),
+        ("a (4)", 50),
+        ("b (2)", 60),
+    ] {
+        assert_eq!(mark.arg(name), &Arg::Int(want), "{name}");
+    }
+}
+
+#[test]
+fn both_halves_of_a_range_give_their_fields() {
+    // In one window, and with the push written long before its pop.
+    for window in [100, 2] {
+        let run = Run::with(&format!("window={window}"));
+        let domain = run.session.domain("");
+        let mut stream = run.session.stream("main", domain, 0);
+        let begin = time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN);
+        let end = time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END);
+        let int = |name| entry(EntryType::Int64, name);
+        let push = domain.schema(
+            "work",
+            EventKind::RangePush.to_raw(),
+            16,
+            &[begin, int(c"in")],
+        );
+        let pop = domain.schema(
+            "done",
+            EventKind::RangePop.to_raw(),
+            24,
+            &[end, int(c"out"), int(c"in")],
+        );
+        let id = entry(EntryType::RangeId, c"ticket");
+        let start = domain.schema("wait", EventKind::RangeStart.to_raw(), 16, &[id, begin]);
+        let stop = domain.schema(
+            "waited",
+            EventKind::RangeEnd.to_raw(),
+            24,
+            &[id, end, int(c"ticket count")],
+        );
+        let mark = domain.schema("tick", EventKind::Mark.to_raw(), 8, &[mark_time()]);
+        stream.event(&[(push, &words(&[0, 1]))]).unwrap();
+        stream.event(&[(start, &words(&[77, 5]))]).unwrap();
+        for tick in 10..20 {
+            stream.event(&[(mark, &words(&[tick]))]).unwrap();
+        }
+        stream.event(&[(stop, &words(&[77, 90, 4]))]).unwrap();
+        stream.event(&[(pop, &words(&[100, 2, 3]))]).unwrap();
+        let trace = run.read();
+        let work = trace.range("work");
+        assert_eq!((work.start, work.end), (0, Some(100)));
+        assert_eq!(work.args[0], ("in".to_owned(), Arg::Int(1)));
+        assert_eq!(work.arg("out"), &Arg::Int(2));
+        let last = if window == 100 { "in (2)" } else { "in" };
+        assert_eq!(work.args[2], (last.to_owned(), Arg::Int(3)));
+        let wait = trace.range("wait");
+        assert_eq!((wait.start, wait.end), (5, Some(90)));
+        assert_eq!(wait.arg("ticket"), &Arg::Uint(77));
+        assert_eq!(wait.arg("ticket count"), &Arg::Int(4));
+        assert_eq!(wait.args.len(), 2);
+    }
+}
+
+#[test]
+fn more_texts_than_are_interned_are_all_there() {
+    let run = Run::with("window=100");
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let mark = domain.schema("tick", EventKind::Mark.to_raw(), 8, &[mark_time()]);
+    let message = domain.message_schema();
+    let long = "x".repeat(100_000);
+    for time in 0..66_000 {
+        let name = match time {
+            65_990 => long.clone(),
+            _ => format!("tick {time}"),
+        };
+        stream
+            .event(&[(mark, &words(&[time])), (message, name.as_bytes())])
+            .unwrap();
+    }
+    let trace = run.read();
+    assert_eq!(trace.instants.len(), 66_000);
+    for mark in &trace.instants {
+        match mark.start {
+            65_990 => assert_eq!(mark.name, long),
+            time => assert_eq!(mark.name, format!("tick {time}")),
+        }
+    }
+}
+
+#[test]
+fn an_event_that_readers_would_skip_is_refused() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let mark = domain.schema("tick", EventKind::Mark.to_raw(), 8, &[mark_time()]);
+    let message = domain.message_schema();
+    let mut text = vec![b'x'; 67_108_863];
+    let failure = stream
+        .event(&[(mark, &words(&[1])), (message, &text)])
+        .unwrap_err();
+    assert_eq!(failure.code, ResultCode::INVALID_ARGUMENT);
+    assert_eq!(
+        failure.reason,
+        "the event takes 67108869 bytes in the file; readers skip such long ones: 67108863 is the \
+         most"
+    );
+    text.truncate(1000);
+    stream
+        .event(&[(mark, &words(&[2])), (message, &text)])
+        .unwrap();
+    let trace = run.read();
+    assert_eq!(trace.instants.len(), 1);
+    assert_eq!(trace.instants[0].name.len(), 1000);
+}

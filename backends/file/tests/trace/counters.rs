@@ -1,0 +1,198 @@
+use std::ffi::CStr;
+
+use nvtxw_abi::raw::*;
+use nvtxw_abi::{EntryType, SchemaRole};
+
+use crate::Run;
+use crate::reader::Number::{Double, Int};
+use crate::table::{Entry, entry, time, words};
+
+#[test]
+fn values_are_exact_where_the_format_can() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let counter =
+        |name: &str, ty: EntryType, unit: Option<&CStr>| domain.counter(name, ty.to_raw(), 0, unit);
+    let signed = counter("signed", EntryType::Int64, Some(c"bytes"));
+    let unsigned = counter("unsigned", EntryType::UInt64, Some(c"ns"));
+    let float = counter("float", EntryType::Float64, Some(c"W/m²"));
+    let single = counter("single", EntryType::Float32, None);
+
+    for (at, value) in [(1, i64::MIN), (2, 0), (3, i64::MAX)] {
+        stream.sample(at, signed, &value.to_ne_bytes()).unwrap();
+    }
+    for (at, value) in [(1, i64::MAX as u64), (2, 1 << 63), (3, u64::MAX)] {
+        stream.sample(at, unsigned, &value.to_ne_bytes()).unwrap();
+    }
+    for (at, value) in [(1, f64::INFINITY), (2, f64::NEG_INFINITY), (3, f64::NAN)] {
+        stream.sample(at, float, &value.to_ne_bytes()).unwrap();
+    }
+    stream.sample(1, single, &0.1f32.to_ne_bytes()).unwrap();
+
+    let trace = run.read();
+    assert_eq!(
+        trace.counter(&["main", "signed"]),
+        [(1, Int(i64::MIN)), (2, Int(0)), (3, Int(i64::MAX))]
+    );
+    assert_eq!(
+        trace.counter(&["main", "unsigned"]),
+        [
+            (1, Int(i64::MAX)),
+            (2, Double(9_223_372_036_854_775_808.0)),
+            (3, Double(18_446_744_073_709_551_615.0))
+        ]
+    );
+    let floats = trace.counter(&["main", "float"]);
+    assert_eq!(
+        floats[..2],
+        [(1, Double(f64::INFINITY)), (2, Double(f64::NEG_INFINITY))]
+    );
+    assert!(matches!(floats[2], (3, Double(value)) if value.is_nan()));
+    assert_eq!(
+        trace.counter(&["main", "single"]),
+        [(1, Double(0.1f32.into()))]
+    );
+    let unit = |name: &str| {
+        let mut tracks = trace.tracks.values();
+        let track = tracks.find(|track| track.name == name).unwrap();
+        assert!(track.is_counter);
+        (track.unit, track.unit_name.as_str())
+    };
+    assert_eq!(unit("signed"), (3, ""));
+    assert_eq!(unit("unsigned"), (1, ""));
+    assert_eq!(unit("float"), (0, "W/m²"));
+    assert_eq!(unit("single"), (0, ""));
+}
+
+#[test]
+fn samples_without_a_value() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let counter = domain.counter("c", EntryType::Int64.to_raw(), 0, None);
+    stream
+        .no_value(1, counter, NVTX_COUNTER_SAMPLE_UNCHANGED)
+        .unwrap();
+    stream.sample(2, counter, &7i64.to_ne_bytes()).unwrap();
+    stream
+        .no_value(3, counter, NVTX_COUNTER_SAMPLE_UNCHANGED)
+        .unwrap();
+    stream
+        .no_value(4, counter, NVTX_COUNTER_SAMPLE_UNAVAILABLE)
+        .unwrap();
+    stream
+        .no_value(5, counter, NVTX_COUNTER_SAMPLE_UNCHANGED)
+        .unwrap();
+    stream
+        .no_value(6, counter, NVTX_COUNTER_SAMPLE_ZERO)
+        .unwrap();
+    stream
+        .no_value(7, counter, NVTX_COUNTER_SAMPLE_UNCHANGED)
+        .unwrap();
+    let trace = run.read();
+    let values = trace.counter(&["main", "c"]);
+    assert_eq!(values[..2], [(2, Int(7)), (3, Int(7))]);
+    assert!(matches!(values[2], (4, Double(value)) if value.is_nan()));
+    assert_eq!(values[3..], [(5, Int(7)), (6, Int(0)), (7, Int(0))]);
+}
+
+#[test]
+fn a_group_is_a_folder_of_counters() {
+    let run = Run::new();
+    let domain = run.session.domain("sim");
+    let scope = domain.scope(NVTX_SCOPE_ROOT, "HBM[1]");
+    let mut stream = run.session.stream("main", domain, scope);
+    let inner = domain.schema(
+        "inner",
+        0,
+        16,
+        &[
+            entry(EntryType::Int64, c"x"),
+            entry(EntryType::Float64, c"y"),
+        ],
+    );
+    let entries = [
+        time(c"when", 0),
+        Entry {
+            unit: Some(c"bytes"),
+            ..entry(EntryType::Int64, c"read")
+        },
+        Entry {
+            flags: NVTX_PAYLOAD_ENTRY_FLAG_HIDE,
+            ..entry(EntryType::Int64, c"secret")
+        },
+        Entry {
+            flags: NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
+            count: 2,
+            ..entry(EntryType::Int64, c"banks")
+        },
+        Entry {
+            ty: inner,
+            ..entry(EntryType::Int64, c"detail")
+        },
+    ];
+    let schema = domain.schema("traffic", SchemaRole::CounterGroup.flags(), 56, &entries);
+    let group = domain.counter("traffic", schema, 0, Some(c"packets"));
+    let early = domain.counter("early", schema, NVTX_SCOPE_ROOT, None);
+    stream.no_value(3, early, NVTX_COUNTER_SAMPLE_ZERO).unwrap();
+    let mut samples = Vec::new();
+    for step in 0..2 {
+        samples.extend(words(&[
+            100 + step,
+            step,
+            666,
+            10 + step,
+            20 + step,
+            30 + step,
+        ]));
+        samples.extend((step as f64 / 2.0).to_ne_bytes());
+    }
+    stream.samples(group, &samples).unwrap();
+
+    let trace = run.read();
+    let counter = |name| trace.counter(&["HBM[1]", "sim", "traffic", name]);
+    assert_eq!(counter("read"), [(100, Int(0)), (101, Int(1))]);
+    assert_eq!(counter("banks[0]"), [(100, Int(10)), (101, Int(11))]);
+    assert_eq!(counter("banks[1]"), [(100, Int(20)), (101, Int(21))]);
+    assert_eq!(counter("detail.x"), [(100, Int(30)), (101, Int(31))]);
+    assert_eq!(
+        counter("detail.y"),
+        [(100, Double(0.0)), (101, Double(0.5))]
+    );
+    assert_eq!(trace.counter(&["sim", "early", "detail.y"]), [(3, Int(0))]);
+    assert_eq!(trace.values.len(), 15);
+    let with_unit = |name: &str, unit: (u64, &str)| {
+        let tracks = trace.tracks.values().filter(|track| track.name == name);
+        let units = tracks.map(|track| (track.unit, track.unit_name.as_str()));
+        units.filter(|found| *found == unit).count()
+    };
+    // Fields that have no unit have that of the group.
+    assert_eq!(with_unit("read", (3, "")), 2);
+    assert_eq!(with_unit("banks[1]", (0, "packets")), 1);
+    assert_eq!(with_unit("banks[1]", (0, "")), 1);
+}
+
+#[test]
+fn a_counter_is_one_track_for_each_scope() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let scopes = ["a", "b"].map(|path| domain.scope(NVTX_SCOPE_ROOT, path));
+    let fixed = domain.scope(NVTX_SCOPE_ROOT, "fixed");
+    let here = domain.counter("load", EntryType::Int64.to_raw(), 0, None);
+    let there = domain.counter("load", EntryType::Int64.to_raw(), fixed, None);
+    for (value, scope) in scopes.into_iter().enumerate() {
+        let mut stream = run.session.stream(&format!("s{value}"), domain, scope);
+        let value = value as i64;
+        stream.sample(value, here, &value.to_ne_bytes()).unwrap();
+        stream.sample(value, there, &value.to_ne_bytes()).unwrap();
+    }
+    let trace = run.read();
+    assert_eq!(trace.counter(&["a", "load"]), [(0, Int(0))]);
+    assert_eq!(trace.counter(&["b", "load"]), [(1, Int(1))]);
+    assert_eq!(
+        trace.counter(&["fixed", "load"]),
+        [(0, Int(0)), (1, Int(1))]
+    );
+    assert_eq!(trace.tracks.values().filter(|t| t.is_counter).count(), 3);
+}

@@ -1,0 +1,133 @@
+use nvtxw_abi::ResultCode;
+
+use crate::reader::{Arg, Trace, text};
+use crate::replay::TempDir;
+use crate::table::{Plain, Session, words};
+use crate::{Run, Writer};
+
+fn refusal(name: &str, config: &str) -> (ResultCode, String) {
+    match Session::begin(name, config) {
+        Ok(_) => panic!("{config} is taken"),
+        Err(failure) => (failure.code, failure.reason),
+    }
+}
+
+#[test]
+fn an_existing_file_is_not_overwritten_unless_asked() {
+    let dir = TempDir::new();
+    let path = dir.path().join("old.pftrace");
+    std::fs::write(&path, "precious").unwrap();
+    let config = format!("path={}", path.display());
+    assert_eq!(
+        refusal("x", &config),
+        (
+            ResultCode::FAILED,
+            format!(
+                "{} exists: remove it, or set `overwrite=true` to replace it",
+                path.display()
+            )
+        )
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+    let session = Session::begin("x", &format!("{config}|overwrite=true")).unwrap();
+    session.end().unwrap();
+    let trace = Trace::read(&path);
+    assert_eq!(trace.attributes["nvtxw.session"], text("x"));
+    assert_eq!(
+        trace.attributes["nvtxw.producer"],
+        text(concat!("nvtxw-file ", env!("CARGO_PKG_VERSION")))
+    );
+    assert_eq!(trace.attributes["nvtxw.time_base"], Arg::Int(0));
+}
+
+#[test]
+fn bad_config_is_named() {
+    let (code, reason) = refusal("x", "overwrite=perhaps");
+    assert_eq!(code, ResultCode::INVALID_ARGUMENT);
+    assert_eq!(
+        reason,
+        "config key `overwrite` has the value `perhaps`; accepted: true, false, 1, 0, yes, no"
+    );
+    let (code, reason) = refusal("../x", "");
+    assert_eq!(code, ResultCode::INVALID_ARGUMENT);
+    assert_eq!(
+        reason,
+        "the session's name `../x` has a path separator, so it can't name the file: set the \
+         config key `path`"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_when_the_session_begins() {
+    let (code, reason) = refusal("x", "path=/dev/full|overwrite=true");
+    assert_eq!(code, ResultCode::FAILED);
+    assert!(
+        reason.starts_with("writing /dev/full: No space left on device"),
+        "{reason}"
+    );
+}
+
+/// A pipe whose reader goes away takes the part of a disk that fills up.
+#[cfg(unix)]
+#[test]
+fn an_error_while_writing_is_told_by_the_write_and_by_the_end() {
+    use std::io::Read;
+
+    let dir = TempDir::new();
+    let path = dir.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let config = format!("path={}|overwrite=true|window=100", path.display());
+    let (session, mut reader) = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| std::fs::File::open(&path).unwrap());
+        let session = Session::begin("x", &config).unwrap();
+        (session, reader.join().unwrap())
+    });
+    reader.read_exact(&mut [0; 10]).unwrap();
+    drop(reader);
+
+    let want = format!(
+        "writing {}: Broken pipe (os error 32); later events are dropped, the file keeps what \
+         came before",
+        path.display()
+    );
+    let domain = session.domain("");
+    let plain = Plain::new(domain);
+    let mut stream = session.stream("main", domain, 0);
+    let name = domain.string("tick") as i64;
+    let mut failures = 0;
+    for time in 0..1000 {
+        if let Err(failure) = stream.event(&[(plain.mark, &words(&[time, name]))]) {
+            assert_eq!(failure.code, ResultCode::FAILED);
+            assert_eq!(failure.reason, want);
+            failures += 1;
+        }
+    }
+    assert_eq!(failures, (1000 - 100) / 50 + 1);
+    let failure = stream.close().unwrap_err();
+    assert_eq!(failure.reason, want);
+    let failure = session.end().unwrap_err();
+    assert_eq!(failure.code, ResultCode::FAILED);
+    assert_eq!(failure.reason, format!("{want}; 1000 events were dropped"));
+}
+
+#[test]
+fn what_was_flushed_can_be_read_without_an_end() {
+    let run = Run::with("window=10");
+    let mut out = Writer::new(&run);
+    out.push(0, "open").unwrap();
+    for step in 0..1000 {
+        out.pushpop(step, step + 1, &format!("step {step}"))
+            .unwrap();
+    }
+    let trace = Trace::read(&run.path);
+    assert!(trace.ranges.len() > 985, "{}", trace.ranges.len());
+    assert_eq!(trace.range("open").end, None);
+    for range in &trace.ranges[1..] {
+        assert_eq!(range.name, format!("step {}", range.start));
+        assert_eq!(range.end, Some(range.start + 1));
+    }
+    let trace = run.read();
+    assert_eq!(trace.ranges.len(), 1001);
+}

@@ -1,0 +1,110 @@
+//! What is written through the table is what a reader of the file finds.
+
+mod content;
+mod counters;
+mod faults;
+mod ranges;
+mod reader;
+#[path = "../../src/replay.rs"]
+mod replay;
+mod table;
+mod tracks;
+
+use std::path::PathBuf;
+
+use reader::Trace;
+use replay::TempDir;
+use table::{Domain, Plain, Session, Stream, words};
+
+/// A session that writes into a folder of its own.
+struct Run {
+    session: Session,
+    path: PathBuf,
+    _dir: TempDir,
+}
+
+impl Run {
+    fn new() -> Self {
+        Self::with("")
+    }
+
+    /// With more config.
+    fn with(config: &str) -> Self {
+        let dir = TempDir::new();
+        let path = dir.path().join("run.pftrace");
+        let config = format!("path={}|{config}", path.display());
+        Self {
+            session: Session::begin("run", &config).unwrap(),
+            path,
+            _dir: dir,
+        }
+    }
+
+    /// Ends the session, and reads what it wrote.
+    fn read(self) -> Trace {
+        self.session.end().unwrap();
+        Trace::read(&self.path)
+    }
+
+    /// A stream of the default domain, and the plain schemas there.
+    fn plain(&self) -> (Domain, Plain, Stream) {
+        let domain = self.session.domain("");
+        let stream = self.session.stream("main", domain, 0);
+        (domain, Plain::new(domain), stream)
+    }
+}
+
+/// A stream whose events have their names from a domain.
+struct Writer {
+    domain: Domain,
+    plain: Plain,
+    stream: Stream,
+}
+
+impl Writer {
+    fn new(run: &Run) -> Self {
+        let (domain, plain, stream) = run.plain();
+        Self {
+            domain,
+            plain,
+            stream,
+        }
+    }
+
+    fn name(&self, name: &str) -> i64 {
+        self.domain.string(name) as i64
+    }
+
+    fn mark(&mut self, time: i64, name: &str) -> table::Result<()> {
+        let payload = words(&[time, self.name(name)]);
+        self.stream.event(&[(self.plain.mark, &payload)])
+    }
+
+    fn pushpop(&mut self, start: i64, end: i64, name: &str) -> table::Result<()> {
+        let payload = words(&[start, end, self.name(name)]);
+        self.stream.event(&[(self.plain.pushpop, &payload)])
+    }
+
+    fn startend(&mut self, start: i64, end: i64, name: &str) -> table::Result<()> {
+        let payload = words(&[start, end, self.name(name)]);
+        self.stream.event(&[(self.plain.startend, &payload)])
+    }
+
+    fn push(&mut self, time: i64, name: &str) -> table::Result<()> {
+        let payload = words(&[time, self.name(name)]);
+        self.stream.event(&[(self.plain.push, &payload)])
+    }
+
+    fn pop(&mut self, time: i64) -> table::Result<()> {
+        self.stream.event(&[(self.plain.pop, &words(&[time]))])
+    }
+
+    fn start(&mut self, id: i64, time: i64, name: &str) -> table::Result<()> {
+        let payload = words(&[id, time, self.name(name)]);
+        self.stream.event(&[(self.plain.start, &payload)])
+    }
+
+    fn end(&mut self, id: i64, time: i64) -> table::Result<()> {
+        self.stream.event(&[(self.plain.end, &words(&[id, time]))])
+    }
+}

@@ -1,0 +1,394 @@
+//! Reads a trace as Perfetto's trace processor does: by time, then by place in the file.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use crate::replay::{Field, fields};
+
+/// A value of an annotation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arg {
+    None,
+    Bool(bool),
+    Uint(u64),
+    Int(i64),
+    Double(f64),
+    Text(String),
+    Pointer(u64),
+    List(Vec<Arg>),
+    Dict(Vec<(String, Arg)>),
+}
+
+pub fn text(text: &str) -> Arg {
+    Arg::Text(text.to_owned())
+}
+
+/// A range or an instant.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    pub track: Vec<String>,
+    pub uuid: u64,
+    pub name: String,
+    pub start: u64,
+    /// `None`: open.
+    pub end: Option<u64>,
+    pub depth: usize,
+    pub categories: Vec<String>,
+    pub args: Vec<(String, Arg)>,
+    pub flows: Vec<u64>,
+    pub correlation: Option<String>,
+}
+
+impl Slice {
+    pub fn arg(&self, name: &str) -> &Arg {
+        let mut found = self.args.iter().filter(|(known, _)| known == name);
+        let (_, arg) = found
+            .next()
+            .unwrap_or_else(|| panic!("no arg {name}: {self:?}"));
+        assert!(found.next().is_none(), "arg {name} twice");
+        arg
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    Int(i64),
+    Double(f64),
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Track {
+    pub name: String,
+    pub parent: u64,
+    pub rank: i64,
+    pub description: String,
+    pub merge: u64,
+    pub merge_key: u64,
+    pub ordering: u64,
+    pub is_counter: bool,
+    pub unit: u64,
+    pub unit_name: String,
+}
+
+#[derive(Debug, Default)]
+pub struct Trace {
+    pub attributes: BTreeMap<String, Arg>,
+    pub tracks: BTreeMap<u64, Track>,
+    pub ranges: Vec<Slice>,
+    pub instants: Vec<Slice>,
+    /// Path, time and value.
+    pub values: Vec<(Vec<String>, u64, Number)>,
+    events: Vec<Event>,
+}
+
+#[derive(Debug, Default)]
+struct Event {
+    time: u64,
+    kind: u64,
+    uuid: u64,
+    name: Option<String>,
+    categories: Vec<String>,
+    args: Vec<(String, Arg)>,
+    flows: Vec<u64>,
+    correlation: Option<String>,
+    value: Option<Number>,
+}
+
+/// What a sequence of packets has told.
+#[derive(Default)]
+struct Sequence {
+    cleared: bool,
+    track: u64,
+    /// By field of the interned data, and number.
+    texts: HashMap<(u32, u64), String>,
+}
+
+fn int(field: Field<'_>) -> u64 {
+    match field {
+        Field::Int(value) | Field::Fixed(value) => value,
+        Field::Bytes(bytes) => panic!("bytes where a number belongs: {bytes:?}"),
+    }
+}
+
+fn bytes(field: Field<'_>) -> &[u8] {
+    match field {
+        Field::Bytes(bytes) => bytes,
+        other => panic!("{other:?} where bytes belong"),
+    }
+}
+
+fn string(field: Field<'_>) -> String {
+    String::from_utf8(bytes(field).to_vec()).expect("text is UTF-8")
+}
+
+impl Trace {
+    pub fn read(path: &Path) -> Self {
+        let file = std::fs::read(path).unwrap();
+        let mut trace = Self::default();
+        let mut sequences: HashMap<u64, Sequence> = HashMap::new();
+        for (number, packet) in fields(&file) {
+            assert_eq!(number, 1);
+            trace.packet(bytes(packet), &mut sequences);
+        }
+        trace.replay();
+        trace
+    }
+
+    fn packet(&mut self, packet: &[u8], sequences: &mut HashMap<u64, Sequence>) {
+        let all: Vec<_> = fields(packet).collect();
+        let get = |number| {
+            all.iter()
+                .find(|(n, _)| *n == number)
+                .map(|(_, field)| *field)
+        };
+        let id = get(10).map_or(0, int);
+        assert_ne!(id, 0, "a packet without a sequence");
+        let sequence = sequences.entry(id).or_default();
+        let flags = get(13).map_or(0, int);
+        if flags & 1 != 0 {
+            *sequence = Sequence {
+                cleared: true,
+                ..Sequence::default()
+            };
+        }
+        assert!(flags & 2 == 0 || sequence.cleared, "NEEDS before CLEARED");
+        let mut event = None;
+        for &(number, field) in &all {
+            match number {
+                6 => assert!(fields(bytes(field)).any(|f| f == (2, Field::Int(6)))),
+                8 | 10 | 13 => {}
+                11 => {
+                    assert_ne!(flags & 2, 0, "an event without NEEDS");
+                    event = Some(bytes(field));
+                }
+                12 => {
+                    for (table, entry) in fields(bytes(field)) {
+                        let entry: Vec<_> = fields(bytes(entry)).collect();
+                        let [(1, iid), (2, text)] = entry[..] else {
+                            panic!("{entry:?}")
+                        };
+                        let old = sequence.texts.insert((table, int(iid)), string(text));
+                        assert_eq!(old, None, "a number is redefined");
+                    }
+                }
+                59 => {
+                    let (11, events) = fields(bytes(field)).next().unwrap() else {
+                        panic!("defaults")
+                    };
+                    sequence.track = int(fields(bytes(events)).next().unwrap().1);
+                }
+                60 => self.track(bytes(field)),
+                126 => {
+                    for (_, attribute) in fields(bytes(field)) {
+                        let all: Vec<_> = fields(bytes(attribute)).collect();
+                        let value = match all[1] {
+                            (2, value) => Arg::Int(int(value) as i64),
+                            (_, value) => Arg::Text(string(value)),
+                        };
+                        self.attributes.insert(string(all[0].1), value);
+                    }
+                }
+                other => panic!("packet field {other}"),
+            }
+        }
+        if let Some(message) = event {
+            let mut event = Event {
+                time: int(get(8).expect("an event has a time")),
+                uuid: sequence.track,
+                ..Event::default()
+            };
+            assert!(event.time < 1 << 63);
+            event.read(message, sequence);
+            if event.kind == 4 {
+                let track = self.tracks.get(&event.uuid);
+                assert!(track.is_some_and(|track| track.is_counter));
+            }
+            self.events.push(event);
+        }
+    }
+
+    fn track(&mut self, descriptor: &[u8]) {
+        let mut track = Track::default();
+        let mut uuid = 0;
+        for (number, field) in fields(descriptor) {
+            match number {
+                1 => uuid = int(field),
+                2 => track.name = string(field),
+                5 => track.parent = int(field),
+                8 => {
+                    track.is_counter = true;
+                    for (number, field) in fields(bytes(field)) {
+                        match number {
+                            3 => track.unit = int(field),
+                            6 => track.unit_name = string(field),
+                            other => panic!("counter field {other}"),
+                        }
+                    }
+                }
+                11 => track.ordering = int(field),
+                12 => track.rank = int(field) as i64,
+                14 => track.description = string(field),
+                15 => track.merge = int(field),
+                17 => track.merge_key = int(field),
+                other => panic!("track field {other}"),
+            }
+        }
+        assert_ne!(uuid, 0);
+        assert!(track.parent == 0 || self.tracks.contains_key(&track.parent));
+        self.tracks.insert(uuid, track);
+    }
+
+    fn path(&self, uuid: u64) -> Vec<String> {
+        let mut path = Vec::new();
+        let mut at = uuid;
+        while at != 0 {
+            let track = self
+                .tracks
+                .get(&at)
+                .unwrap_or_else(|| panic!("no track {at}"));
+            path.insert(0, track.name.clone());
+            at = track.parent;
+        }
+        assert!(path.len() <= 100);
+        path
+    }
+
+    fn replay(&mut self) {
+        let mut events = std::mem::take(&mut self.events);
+        events.sort_by_key(|event| event.time);
+        let mut open: HashMap<u64, Vec<usize>> = HashMap::new();
+        for event in events {
+            let stack = open.entry(event.uuid).or_default();
+            match event.kind {
+                2 => {
+                    assert_eq!(event.name, None);
+                    let range = &mut self.ranges[stack.pop().expect("nothing is open")];
+                    range.end = Some(event.time);
+                    range.args.extend(event.args);
+                    range.flows.extend(event.flows);
+                }
+                4 => {
+                    let value = event.value.expect("a counter without a value");
+                    self.values.push((self.path(event.uuid), event.time, value));
+                }
+                kind => {
+                    let depth = stack.len();
+                    assert!(!self.tracks[&event.uuid].is_counter);
+                    assert!(depth < 512);
+                    let names: Vec<_> = event.args.iter().map(|(name, _)| name).collect();
+                    for (index, name) in names.iter().enumerate() {
+                        assert!(!names[..index].contains(name), "{name} twice");
+                    }
+                    let slice = Slice {
+                        track: self.path(event.uuid),
+                        uuid: event.uuid,
+                        name: event.name.expect("an event without a name"),
+                        start: event.time,
+                        end: None,
+                        depth,
+                        categories: event.categories,
+                        args: event.args,
+                        flows: event.flows,
+                        correlation: event.correlation,
+                    };
+                    if kind == 1 {
+                        stack.push(self.ranges.len());
+                        self.ranges.push(slice);
+                    } else {
+                        assert_eq!(kind, 3);
+                        self.instants.push(slice);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The only range with this name.
+    pub fn range(&self, name: &str) -> &Slice {
+        only(&self.ranges, name)
+    }
+
+    /// The only instant with this name.
+    pub fn instant(&self, name: &str) -> &Slice {
+        only(&self.instants, name)
+    }
+
+    /// The values of the counter with this path, with their times.
+    pub fn counter(&self, path: &[&str]) -> Vec<(u64, Number)> {
+        let mine = self.values.iter().filter(|(track, ..)| track == path);
+        mine.map(|(_, time, value)| (*time, *value)).collect()
+    }
+}
+
+fn only<'a>(slices: &'a [Slice], name: &str) -> &'a Slice {
+    let mut found = slices.iter().filter(|slice| slice.name == name);
+    let slice = found
+        .next()
+        .unwrap_or_else(|| panic!("no {name}: {slices:?}"));
+    assert!(found.next().is_none(), "{name} is there twice");
+    slice
+}
+
+impl Event {
+    fn read(&mut self, message: &[u8], sequence: &Sequence) {
+        let text = |table, iid: Field<'_>| {
+            let key = (table, int(iid));
+            let known = sequence.texts.get(&key);
+            known
+                .unwrap_or_else(|| panic!("{key:?} is not interned"))
+                .clone()
+        };
+        for (number, field) in fields(message) {
+            match number {
+                3 => self.categories.push(text(1, field)),
+                4 => self.args.push(arg(bytes(field), sequence)),
+                9 => self.kind = int(field),
+                10 => self.name = Some(text(2, field)),
+                11 => self.uuid = int(field),
+                22 => self.categories.push(string(field)),
+                23 => self.name = Some(string(field)),
+                30 => self.value = Some(Number::Int(int(field) as i64)),
+                44 => self.value = Some(Number::Double(f64::from_bits(int(field)))),
+                47 => self.flows.push(int(field)),
+                53 => self.correlation = Some(string(field)),
+                54 => self.correlation = Some(text(43, field)),
+                other => panic!("event field {other}"),
+            }
+        }
+    }
+}
+
+fn arg(message: &[u8], sequence: &Sequence) -> (String, Arg) {
+    let mut name = String::new();
+    let mut value = Arg::None;
+    for (number, field) in fields(message) {
+        let text = |table, iid| sequence.texts[&(table, iid)].clone();
+        match number {
+            1 => name = text(3, int(field)),
+            10 => name = string(field),
+            2 => value = Arg::Bool(int(field) != 0),
+            3 => value = Arg::Uint(int(field)),
+            4 => value = Arg::Int(int(field) as i64),
+            5 => value = Arg::Double(f64::from_bits(int(field))),
+            6 => value = Arg::Text(string(field)),
+            7 => value = Arg::Pointer(int(field)),
+            17 => value = Arg::Text(text(29, int(field))),
+            11 => {
+                let entry = arg(bytes(field), sequence);
+                match &mut value {
+                    Arg::Dict(entries) => entries.push(entry),
+                    _ => value = Arg::Dict(vec![entry]),
+                }
+            }
+            12 => {
+                let (_, element) = arg(bytes(field), sequence);
+                match &mut value {
+                    Arg::List(elements) => elements.push(element),
+                    _ => value = Arg::List(vec![element]),
+                }
+            }
+            other => panic!("annotation field {other}"),
+        }
+    }
+    (name, value)
+}

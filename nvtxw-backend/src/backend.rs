@@ -1,0 +1,134 @@
+//! What a tool author writes: a backend, its sessions and their streams.
+
+use std::sync::Arc;
+
+use nvtxw_abi::NoValueReason;
+
+use crate::batch::EventBatch;
+use crate::counter::Counter;
+use crate::event::Event;
+use crate::refusal::Result;
+use crate::sample::CounterBatch;
+use crate::session::SessionRequest;
+use crate::stream::StreamInfo;
+
+/// A backend: begins sessions.
+///
+/// A panic in any method of these traits is caught. The producer gets `FAILED`, and all further calls on that stream, or on
+/// that session if it was a method of the session, fail.
+pub trait Backend: Send + Sync + 'static {
+    /// What a session is to this backend.
+    type Session: Session;
+
+    /// Begins a session.
+    ///
+    /// # Errors
+    /// What the producer gets if it can't begin: `INVALID_ARGUMENT` for a config key that this backend knows with a value
+    /// that it doesn't, `FAILED` if an output can't be created.
+    fn begin(&self, request: &SessionRequest<'_>) -> Result<Self::Session>;
+
+    /// Frees what this backend holds for the whole process. Called once at most, when no session is left; then the backend is
+    /// dropped.
+    fn finalize(&self) {}
+}
+
+/// A session: opens streams.
+pub trait Session: Send + Sync + 'static {
+    /// What a stream is to this backend.
+    type Stream: Stream;
+
+    /// Opens a stream. Its name is not that of another open stream of the session, and all that it refers to is checked.
+    ///
+    /// # Errors
+    /// What the producer gets if the stream can't be opened.
+    fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<Self::Stream>;
+
+    /// All data is in, and all streams are closed: the flush. Called once; then the session is dropped.
+    ///
+    /// # Errors
+    /// What the producer gets if not all data could be kept.
+    fn end(&self) -> Result<()>;
+}
+
+/// A stream: takes events and counter samples.
+///
+/// A stream gets one call at a time, so that it needs no lock of its own; a producer's overlapping call fails. Calls may
+/// come from different threads.
+pub trait Stream: Send + 'static {
+    /// Takes one event.
+    ///
+    /// # Errors
+    /// What the producer gets if the event can't be kept; earlier ones stay.
+    fn write_event(&mut self, event: &Event<'_>) -> Result<()>;
+
+    /// Takes events of one schema; by default one by one.
+    ///
+    /// # Errors
+    /// The first refusal of an event. Those that are good are kept nevertheless.
+    fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
+        let mut result = Ok(());
+        for event in batch.events() {
+            result = result.and(self.write_event(&event));
+        }
+        result
+    }
+
+    /// Takes samples of one counter.
+    ///
+    /// # Errors
+    /// The first refusal of a sample. Those that are good are kept nevertheless.
+    fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()>;
+
+    /// Takes a sample that has no value, at `time` in ticks of the counter's time domain.
+    ///
+    /// # Errors
+    /// What the producer gets if the sample can't be kept.
+    fn write_no_value(
+        &mut self,
+        counter: &Arc<Counter>,
+        time: i64,
+        reason: NoValueReason,
+    ) -> Result<()>;
+
+    /// Nothing more will come. Called once, when the stream is closed or its session ends; then the stream is dropped.
+    ///
+    /// # Errors
+    /// What the producer gets if something of the stream can't be kept.
+    fn close(&mut self) -> Result<()>;
+}
+
+/// A backend without its type.
+pub trait AnyBackend: Send + Sync {
+    #[doc(hidden)]
+    fn begin_any(&self, request: &SessionRequest<'_>) -> Result<Box<dyn AnySession>>;
+    #[doc(hidden)]
+    fn finalize_any(&self);
+}
+
+impl<B: Backend> AnyBackend for B {
+    fn begin_any(&self, request: &SessionRequest<'_>) -> Result<Box<dyn AnySession>> {
+        Ok(Box::new(self.begin(request)?))
+    }
+
+    fn finalize_any(&self) {
+        self.finalize();
+    }
+}
+
+/// A session without its type.
+pub trait AnySession: Send + Sync {
+    #[doc(hidden)]
+    fn open_any(&self, stream: &Arc<StreamInfo>) -> Result<Box<dyn Stream>>;
+    #[doc(hidden)]
+    fn end_any(&self) -> Result<()>;
+}
+
+impl<S: Session> AnySession for S {
+    fn open_any(&self, stream: &Arc<StreamInfo>) -> Result<Box<dyn Stream>> {
+        Ok(Box::new(self.open_stream(stream)?))
+    }
+
+    fn end_any(&self) -> Result<()> {
+        self.end()
+    }
+}

@@ -1,0 +1,70 @@
+//! Counters: numbers that are sampled.
+
+use std::sync::Arc;
+
+use nvtxw_abi::EntryType;
+
+use crate::schema::{Field, Schema};
+use crate::scope::ScopeRef;
+use crate::semantics::CounterSemantics;
+
+/// A registered counter, or group of counters that are sampled together.
+#[derive(Debug)]
+pub struct Counter {
+    pub(crate) id: u64,
+    pub(crate) name: Box<str>,
+    pub(crate) description: Option<Box<str>>,
+    pub(crate) scope: ScopeRef,
+    pub(crate) kind: CounterKind,
+    pub(crate) semantics: Option<CounterSemantics>,
+    pub(crate) time_domain: Option<u64>,
+    pub(crate) sample_size: usize,
+    /// The field of a scalar counter's samples.
+    pub(crate) field: Option<Field>,
+}
+
+impl Counter {
+    /// The counter's ID, unique among the counters of its domain.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The counter's name. Counters of one domain may share it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is counted, for people.
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
+    /// The scope that the counter was registered for; [`ScopeRef::None`] leaves it to the stream.
+    pub fn scope(&self) -> ScopeRef {
+        self.scope.clone()
+    }
+
+    /// What one sample holds.
+    pub fn kind(&self) -> &CounterKind {
+        &self.kind
+    }
+
+    /// What the values mean; in a group, those of the fields that say nothing themselves.
+    pub fn semantics(&self) -> Option<&CounterSemantics> {
+        self.semantics.as_ref()
+    }
+
+    /// Bytes of one sample.
+    pub fn sample_size(&self) -> usize {
+        self.sample_size
+    }
+}
+
+/// What one sample of a [`Counter`] holds.
+#[derive(Clone, Debug)]
+pub enum CounterKind {
+    /// One number.
+    Scalar(EntryType),
+    /// The fields of a schema. One of them may be the sample's timestamp.
+    Group(Arc<Schema>),
+}

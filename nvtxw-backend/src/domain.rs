@@ -1,0 +1,149 @@
+//! Domains: what data refers to.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use nvtxw_abi::{IdClass, PredefinedScope, TimestampType};
+
+use crate::counter::Counter;
+use crate::enumeration::Enum;
+use crate::lock::lock;
+use crate::registry::Registry;
+use crate::resource::Resource;
+use crate::schema::Schema;
+use crate::scope::{Scope, ScopeRef};
+use crate::string::{Registered, Strings};
+use crate::time::TimeDomain;
+
+/// A domain of a session: what is registered in it, and what the data of its streams refers to.
+///
+/// Any thread may read it at any time, also while other threads register. What is registered stays until the session ends.
+pub struct Domain {
+    name: Option<Box<str>>,
+    index: u32,
+    pub(crate) strings: Strings,
+    pub(crate) categories: Mutex<HashMap<u32, Arc<str>>>,
+    pub(crate) scopes: Registry<Scope>,
+    pub(crate) layouts: Registry<Layout>,
+    pub(crate) counters: Registry<Counter>,
+    pub(crate) time_domains: Registry<TimeDomain>,
+    pub(crate) resources: Mutex<Vec<Resource>>,
+}
+
+/// What shares the namespace of schema IDs.
+pub(crate) enum Layout {
+    Schema(Arc<Schema>),
+    Enum(Arc<Enum>),
+}
+
+impl Domain {
+    /// `tag` tells the domains of the process apart.
+    pub(crate) fn new(name: Option<Box<str>>, index: u32, tag: u32) -> Self {
+        Self {
+            name,
+            index,
+            strings: Strings::new(tag),
+            categories: Mutex::default(),
+            scopes: Registry::new("scope"),
+            layouts: Registry::new("schema or enum"),
+            counters: Registry::new("counter"),
+            time_domains: Registry::new("time domain"),
+            resources: Mutex::default(),
+        }
+    }
+
+    /// The domain's name; `None` for the session's default domain.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The domain's number in its session, counted from 0.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// The name of a category.
+    pub fn category(&self, category: u32) -> Option<Arc<str>> {
+        lock(&self.categories).get(&category).cloned()
+    }
+
+    /// A registered scope.
+    pub fn scope(&self, id: u64) -> Option<Arc<Scope>> {
+        self.scopes.get(id).cloned()
+    }
+
+    /// The scope that an ID means, predefined or registered here; `None` if it means none.
+    pub fn scope_ref(&self, id: u64) -> Option<ScopeRef> {
+        match PredefinedScope::from_raw(id) {
+            Some(scope) => Some(scope.into()),
+            None => self.scope(id).map(ScopeRef::Registered),
+        }
+    }
+
+    /// A registered schema.
+    pub fn schema(&self, id: u64) -> Option<Arc<Schema>> {
+        self.registered_schema(id).cloned()
+    }
+
+    /// A registered enum.
+    pub fn enumeration(&self, id: u64) -> Option<Arc<Enum>> {
+        match &**self.layouts.get(id)? {
+            Layout::Enum(enumeration) => Some(Arc::clone(enumeration)),
+            Layout::Schema(_) => None,
+        }
+    }
+
+    /// A registered counter.
+    pub fn counter(&self, id: u64) -> Option<Arc<Counter>> {
+        self.counters.get(id).cloned()
+    }
+
+    /// A registered time domain.
+    pub fn time_domain(&self, id: u64) -> Option<Arc<TimeDomain>> {
+        self.time_domains.get(id).cloned()
+    }
+
+    /// The text of a registered string.
+    pub fn string(&self, handle: u64) -> Option<&str> {
+        self.registered(handle).map(Registered::text)
+    }
+
+    /// All resources so far, in the order of their registration.
+    pub fn resources(&self) -> Vec<Resource> {
+        lock(&self.resources).clone()
+    }
+
+    #[inline]
+    pub(crate) fn registered(&self, handle: u64) -> Option<Registered<'_>> {
+        self.strings.get(handle)
+    }
+
+    pub(crate) fn registered_schema(&self, id: u64) -> Option<&Arc<Schema>> {
+        match &**self.layouts.get(id)? {
+            Layout::Schema(schema) => Some(schema),
+            Layout::Enum(_) => None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn knows_scope(&self, id: u64) -> bool {
+        match IdClass::of(id) {
+            IdClass::Predefined => PredefinedScope::from_raw(id).is_some(),
+            IdClass::Static | IdClass::Dynamic => self.scopes.get(id).is_some(),
+        }
+    }
+
+    pub(crate) fn knows_time_domain(&self, id: u64) -> bool {
+        TimestampType::from_raw(id).is_some() || self.time_domains.get(id).is_some()
+    }
+}
+
+impl fmt::Debug for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Domain")
+            .field("name", &self.name)
+            .field("index", &self.index)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,285 @@
+//! The plan of a schema: which of its entries hold an event's attributes.
+
+use nvtxw_abi::{EntryRole, EntryType, EventKind, SchemaRole, TimestampRole};
+
+use crate::domain::Domain;
+use crate::finalise::label;
+use crate::refusal::{Refusal, Result};
+use crate::schema::{Field, FieldKind, FieldRole, MessageAt, Plan, ScopesAt, TimeAt};
+use crate::spec::{EntrySpec, SchemaSpec};
+
+/// What the entry is to the event.
+pub(crate) fn field_role(entry: &EntrySpec<'_>, field: &Field) -> Result<FieldRole> {
+    let role = EntryRole::from_flags(entry.flags).ok_or_else(|| {
+        Refusal::invalid("the flags hold a combination of roles that the ABI does not define")
+    })?;
+    let ty = match (&field.kind, field.count) {
+        (FieldKind::Scalar(ty), None) => Some(*ty),
+        _ => None,
+    };
+    match (role, ty) {
+        (EntryRole::Message, Some(EntryType::RegisteredString)) => Ok(FieldRole::Message),
+        (EntryRole::Message, _) if matches!(field.kind, FieldKind::FixedString(..)) => {
+            Ok(FieldRole::Message)
+        }
+        (EntryRole::Message, _) => Err(Refusal::invalid(
+            "a message is text or the handle of a registered string; the entry is neither",
+        )),
+        (_, Some(EntryType::ScopeId)) => Ok(FieldRole::Scope),
+        (EntryRole::Timestamp(role), Some(ty)) if ty.is_integer() && field.size == 8 => {
+            Ok(FieldRole::Time(role))
+        }
+        (EntryRole::Timestamp(_), _) => Err(Refusal::invalid(
+            "a timestamp is one 64-bit integer; change the entry's type, or its role",
+        )),
+        (_, Some(EntryType::ColorArgb)) => Ok(FieldRole::Color),
+        (_, Some(EntryType::Category)) => Ok(FieldRole::Category),
+        (_, Some(EntryType::RangeId)) => Ok(FieldRole::RangeId),
+        _ => Ok(FieldRole::Plain),
+    }
+}
+
+/// Finds the attributes, checks that they are what the schema's role needs, and marks their fields.
+pub(crate) fn plan(
+    spec: &SchemaSpec<'_>,
+    role: SchemaRole,
+    fields: &mut [Field],
+    domain: &Domain,
+) -> Result<Plan> {
+    let mut plan = Plan::default();
+    let times = match role {
+        SchemaRole::Generic => only_time(fields).into_iter().collect(),
+        SchemaRole::CounterGroup => counter_time(fields)?.into_iter().collect(),
+        SchemaRole::Event(kind) => event_times(kind, fields)?,
+    };
+    let at = |index: usize| TimeAt {
+        offset: fields[index].offset,
+        unsigned: matches!(
+            fields[index].kind,
+            FieldKind::Scalar(
+                EntryType::UInt64 | EntryType::ULong | EntryType::ULongLong | EntryType::Size
+            )
+        ),
+    };
+    plan.time = times.first().map(|index| at(*index));
+    plan.end = times.get(1).map(|index| at(*index));
+    plan.time_domain = time_domain(spec, &times, domain)?;
+    plan.scopes = scopes(spec, fields, domain)?;
+
+    for field in &mut *fields {
+        let offset = field.offset;
+        match field.role {
+            FieldRole::Message => {
+                plan.message = Some(match field.kind {
+                    FieldKind::FixedString(..) => MessageAt::Fixed {
+                        offset,
+                        len: field.size,
+                    },
+                    _ => MessageAt::Handle(offset),
+                });
+            }
+            FieldRole::Color => plan.color = Some(offset),
+            FieldRole::Category => plan.category = Some(offset),
+            FieldRole::RangeId => plan.range_id = Some(offset),
+            FieldRole::Plain | FieldRole::Time(_) | FieldRole::Scope => {}
+        }
+        field.is_attribute = match field.role {
+            FieldRole::Plain => false,
+            FieldRole::Time(_) => role != SchemaRole::Generic && times.contains(&field.index),
+            _ => true,
+        };
+    }
+    if let SchemaRole::Event(kind @ (EventKind::RangeStart | EventKind::RangeEnd)) = role
+        && plan.range_id.is_none()
+    {
+        return Err(Refusal::invalid(format!(
+            "the schema's kind is {}, which needs an entry of the type NVTX_PAYLOAD_ENTRY_TYPE_RANGE_ID",
+            kind.name()
+        )));
+    }
+
+    plan.has_handles = fields
+        .iter()
+        .any(|field| field.has_handles && !field.is_attribute);
+    plan.is_numeric = fields.iter().all(is_numeric);
+    plan.values = fields.iter().map(values).fold(0, u64::saturating_add);
+    plan.depth = 1 + fields.iter().map(depth).max().unwrap_or_default();
+    Ok(plan)
+}
+
+/// The plan of text.
+pub(crate) fn text(is_message: bool) -> Plan {
+    Plan {
+        message: is_message.then_some(MessageAt::Whole),
+        values: 1,
+        depth: 1,
+        ..Plan::default()
+    }
+}
+
+fn with_time(fields: &[Field], wanted: impl Fn(TimestampRole) -> bool) -> Vec<usize> {
+    let is_wanted = |field: &&Field| matches!(field.role, FieldRole::Time(role) if wanted(role));
+    fields
+        .iter()
+        .filter(is_wanted)
+        .map(|field| field.index)
+        .collect()
+}
+
+/// The one timestamp, if there is exactly one.
+fn only_time(fields: &[Field]) -> Option<usize> {
+    match *with_time(fields, |_| true) {
+        [time] => Some(time),
+        _ => None,
+    }
+}
+
+fn counter_time(fields: &[Field]) -> Result<Option<usize>> {
+    match *with_time(fields, |_| true) {
+        [] => Ok(None),
+        [time] => Ok(Some(time)),
+        [first, second, ..] => Err(Refusal::invalid(format!(
+            "`{}` and `{}` are both timestamps; a counter group has at most one",
+            fields[first].name, fields[second].name
+        ))),
+    }
+}
+
+/// Exactly the timestamps that an event of this kind has. Plain ones beside them are data like other; a single one needs no
+/// role where one is all that the kind has.
+fn event_times(kind: EventKind, fields: &[Field]) -> Result<Vec<usize>> {
+    let needed: &[TimestampRole] = match kind {
+        EventKind::Mark => &[TimestampRole::Mark],
+        EventKind::RangePushPop | EventKind::RangeStartEnd => {
+            &[TimestampRole::RangeBegin, TimestampRole::RangeEnd]
+        }
+        EventKind::RangePush | EventKind::RangeStart => &[TimestampRole::RangeBegin],
+        EventKind::RangePop | EventKind::RangeEnd => &[TimestampRole::RangeEnd],
+    };
+    let kind = kind.name();
+    let foreign = with_time(fields, |role| {
+        role != TimestampRole::Plain && !needed.contains(&role)
+    });
+    if let Some(index) = foreign.first() {
+        return Err(Refusal::invalid(format!(
+            "`{}` is the timestamp of something else than {kind}, which is the schema's kind",
+            fields[*index].name
+        )));
+    }
+    let plain = with_time(fields, |role| role == TimestampRole::Plain);
+    needed
+        .iter()
+        .map(|role| {
+            let what = match role {
+                TimestampRole::Mark => "mark",
+                TimestampRole::RangeBegin => "range begin",
+                TimestampRole::RangeEnd => "range end",
+                TimestampRole::Plain | TimestampRole::Counter => "plain",
+            };
+            match (&*with_time(fields, |found| found == *role), &*plain) {
+                ([index], _) => Ok(*index),
+                ([], [index]) if needed.len() == 1 => Ok(*index),
+                ([], _) => Err(Refusal::invalid(format!(
+                    "the schema's kind is {kind}, which needs an entry with the roles timestamp and {what}"
+                ))),
+                ([first, second, ..], _) => Err(Refusal::invalid(format!(
+                    "`{}` and `{}` both have the roles timestamp and {what}; {kind} has exactly one such entry",
+                    fields[*first].name, fields[*second].name
+                ))),
+            }
+        })
+        .collect()
+}
+
+/// The time domain that the semantics of the timestamps at `times` name.
+fn time_domain(spec: &SchemaSpec<'_>, times: &[usize], domain: &Domain) -> Result<Option<u64>> {
+    let mut named = times
+        .iter()
+        .map(|index| (*index, spec.entries[*index].semantics.time_domain));
+    let Some((index, first)) = named.next() else {
+        return Ok(None);
+    };
+    if named.any(|(_, other)| other != first) {
+        return Err(Refusal::unsupported(
+            "start and end in different time domains are not decoded yet; give both the same time semantics",
+        ));
+    }
+    match first {
+        Some(id) if !domain.knows_time_domain(id) => Err(Refusal::invalid(format!(
+            "{}: the time semantics name {id}, which is neither a timestamp type nor a time domain of the domain",
+            label(index, &spec.entries[index])
+        ))),
+        first => Ok(first),
+    }
+}
+
+fn scopes(spec: &SchemaSpec<'_>, fields: &[Field], domain: &Domain) -> Result<ScopesAt> {
+    let mut at = ScopesAt::default();
+    for (field, entry) in fields.iter().zip(&spec.entries) {
+        let has_purpose = !matches!(
+            EntryRole::from_flags(entry.flags),
+            Some(EntryRole::None | EntryRole::Message)
+        );
+        if field.role == FieldRole::Scope {
+            let place = if has_purpose {
+                &mut at.purpose_entry
+            } else {
+                &mut at.entry
+            };
+            *place = Some(field.offset);
+        }
+        let Some(scope) = entry.semantics.scope.filter(|scope| *scope != 0) else {
+            continue;
+        };
+        if !domain.knows_scope(scope) {
+            return Err(Refusal::invalid(format!(
+                "{}: the scope semantics name {scope}, which is neither predefined nor registered in the domain",
+                label(field.index, entry)
+            )));
+        }
+        let place = if has_purpose {
+            &mut at.purpose_semantics
+        } else {
+            &mut at.semantics
+        };
+        *place = scope;
+    }
+    Ok(at)
+}
+
+impl ScopesAt {
+    #[inline]
+    pub(crate) fn is_any(&self) -> bool {
+        self.purpose_entry.is_some()
+            || self.entry.is_some()
+            || self.purpose_semantics != 0
+            || self.semantics != 0
+    }
+}
+
+fn is_numeric(field: &Field) -> bool {
+    match &field.kind {
+        FieldKind::Scalar(ty) => ty.is_numeric(),
+        FieldKind::Enum(_) => true,
+        FieldKind::Struct(schema) => schema.plan.is_numeric,
+        FieldKind::FixedString(..) | FieldKind::Text => false,
+    }
+}
+
+fn values(field: &Field) -> u64 {
+    match &field.kind {
+        FieldKind::Scalar(EntryType::Byte) => 1,
+        FieldKind::Struct(schema) => schema
+            .plan
+            .values
+            .saturating_mul(field.count.unwrap_or(1) as u64),
+        _ => field.count.unwrap_or(1) as u64,
+    }
+}
+
+fn depth(field: &Field) -> u32 {
+    match &field.kind {
+        FieldKind::Struct(schema) => schema.plan.depth,
+        _ => 0,
+    }
+}

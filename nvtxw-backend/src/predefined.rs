@@ -1,0 +1,86 @@
+//! Predefined types as the schemas of payloads.
+
+use std::sync::{Arc, LazyLock};
+
+use nvtxw_abi::EntryType;
+use nvtxw_abi::raw::{
+    NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED, NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC,
+    NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+};
+
+use crate::domain::Domain;
+use crate::event::Payload;
+use crate::finalise::finalise;
+use crate::refusal::{Refusal, Result};
+use crate::schema::{Field, Schema};
+use crate::spec::{EntrySpec, SchemaSpec};
+
+/// By the type's number.
+static SCHEMAS: LazyLock<Vec<Option<Result<Arc<Schema>>>>> = LazyLock::new(|| {
+    let greatest = EntryType::ALL
+        .iter()
+        .map(|ty| ty.to_raw())
+        .max()
+        .unwrap_or_default();
+    (0..=greatest)
+        .map(|number| EntryType::from_raw(number).map(|ty| one_entry(ty, "value").map(Arc::new)))
+        .collect()
+});
+
+/// The schema of payloads that are values of a predefined type, or text. Its one field is called `value`.
+pub(crate) fn schema(number: u64) -> Result<&'static Arc<Schema>> {
+    let known = usize::try_from(number)
+        .ok()
+        .and_then(|number| SCHEMAS.get(number));
+    match known {
+        Some(Some(Ok(schema))) => Ok(schema),
+        Some(Some(Err(refusal))) => Err(refusal.clone()),
+        _ => Err(Refusal::invalid(format!(
+            "{number} is no predefined type; schemas have IDs from 2^24 on: register one, and use the ID it gets"
+        ))),
+    }
+}
+
+/// A field of a predefined type.
+pub(crate) fn field(ty: EntryType, name: &str) -> Result<Field> {
+    let mut fields = one_entry(ty, name)?.fields.into_vec();
+    fields
+        .pop()
+        .ok_or_else(|| Refusal::failed("a schema of one entry has no field"))
+}
+
+/// Fills the place of a payload.
+pub(crate) fn empty_payload() -> Payload<'static> {
+    static EMPTY: LazyLock<Arc<Schema>> =
+        LazyLock::new(|| Arc::new(one_entry(EntryType::Byte, "value").expect("a byte is decoded")));
+
+    Payload {
+        schema: &EMPTY,
+        bytes: &[],
+        count: None,
+    }
+}
+
+fn one_entry(ty: EntryType, name: &str) -> Result<Schema> {
+    let (kind, flags) = match ty.is_string() {
+        true => (
+            NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC,
+            NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED,
+        ),
+        false => (NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, 0),
+    };
+    let entry = EntrySpec {
+        flags,
+        ty: ty.to_raw(),
+        name: Some(name.into()),
+        ..EntrySpec::default()
+    };
+    let spec = SchemaSpec {
+        kind,
+        entries: vec![entry],
+        ..SchemaSpec::default()
+    };
+    let mut schema = finalise(&spec, &Domain::new(None, 0, 0))?;
+    schema.id = ty.to_raw();
+    Ok(schema)
+}

@@ -1,0 +1,15 @@
+//! The C side: the functions of the table, and the views of what their pointers point to. All unsafe code of the crate is
+//! here.
+
+#![allow(unsafe_code)]
+
+mod instance;
+mod payload;
+mod semantics;
+mod trampoline;
+mod views;
+
+pub(crate) use self::payload::{CounterBatchArg, EventBatchArg, PayloadArg};
+
+pub use self::instance::{Library, in_process};
+pub use self::trampoline::{get_interface, table};

@@ -1,0 +1,166 @@
+//! Payload memory: what data is written from.
+
+use std::ffi::{CStr, c_void};
+use std::marker::PhantomData;
+use std::slice;
+
+use nvtxw_abi::raw::{nvtxCounterBatch_t, nvtxEventBatch_t, nvtxPayloadData_t};
+
+use crate::raw::views::items;
+use crate::refusal::{Refusal, Result};
+
+/// A payload as the producer describes it. Its memory stays as it is for `'a`.
+#[repr(transparent)]
+pub(crate) struct PayloadArg<'a> {
+    data: nvtxPayloadData_t,
+    memory: PhantomData<&'a [u8]>,
+}
+
+impl<'a> PayloadArg<'a> {
+    /// # Safety
+    /// `data` is null or points to `count` payloads. Each one's `payload` is null or points to `size` bytes, or to
+    /// null-terminated bytes if that is `SIZE_MAX`. All of it stays as it is for `'a`.
+    pub(crate) unsafe fn all(data: *const nvtxPayloadData_t, count: usize) -> Result<&'a [Self]> {
+        // SAFETY:
+        // - This is a transparent wrapper of the pointee, and the caller vouches for `count` of them for `'a`.
+        unsafe { items("payloads", "payloadCount", data.cast::<Self>(), count) }
+    }
+
+    pub(crate) fn schema_id(&self) -> u64 {
+        self.data.schemaId
+    }
+
+    /// Whether the payload is to be ignored.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.data.size == 0
+    }
+
+    /// The payload's bytes. Only text may say that its end is where its null is.
+    pub(crate) fn bytes(&self, is_text: bool) -> Result<&'a [u8]> {
+        let nvtxPayloadData_t { size, payload, .. } = self.data;
+        if size != usize::MAX || payload.is_null() {
+            // SAFETY:
+            // - Who made this vouched for `size` bytes for `'a`.
+            return unsafe { bytes("payload", "size", payload, size) };
+        }
+        if !is_text {
+            return Err(Refusal::invalid(
+                "size is SIZE_MAX, which only zero-terminated text may have; give the size",
+            ));
+        }
+        // SAFETY:
+        // - The pointer is not null, and who made this vouched for null-terminated bytes for `'a`.
+        Ok(unsafe { CStr::from_ptr(payload.cast()) }.to_bytes())
+    }
+}
+
+/// A batch of events as the producer describes it.
+pub(crate) struct EventBatchArg<'a> {
+    pub(crate) schema: u64,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) scope: u64,
+    pub(crate) flags: u64,
+}
+
+impl<'a> EventBatchArg<'a> {
+    /// # Safety
+    /// `batch` is null or points to a batch, whose `events` are null or point to `size` bytes. These stay as they are for `'a`.
+    pub(crate) unsafe fn new(batch: *const nvtxEventBatch_t) -> Result<Self> {
+        if batch.is_null() {
+            return Err(Refusal::invalid("eventBatch is null"));
+        }
+        // SAFETY:
+        // - The pointer is not null, and the caller vouches for what it points to.
+        let batch = unsafe { batch.read_unaligned() };
+        // SAFETY:
+        // - The caller vouches for `size` bytes for `'a`.
+        let bytes = unsafe { bytes("events", "size", batch.events, batch.size) }?;
+        Ok(Self {
+            schema: batch.eventSchemaId,
+            bytes,
+            scope: batch.scope,
+            flags: batch.flags,
+        })
+    }
+}
+
+/// A batch of counter samples as the producer describes it.
+pub(crate) struct CounterBatchArg<'a> {
+    pub(crate) counter: u64,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) flags: u64,
+    pub(crate) timestamps: Option<&'a [u8]>,
+}
+
+impl<'a> CounterBatchArg<'a> {
+    /// # Safety
+    /// `batch` is null or points to a batch, whose `counters` and `timestamps` are null or point to `countersSize` and
+    /// `timestampsSize` bytes. These stay as they are for `'a`.
+    pub(crate) unsafe fn new(batch: *const nvtxCounterBatch_t) -> Result<Self> {
+        if batch.is_null() {
+            return Err(Refusal::invalid("counterBatch is null"));
+        }
+        // SAFETY:
+        // - The pointer is not null, and the caller vouches for what it points to.
+        let batch = unsafe { batch.read_unaligned() };
+        let timestamps = match batch.timestamps.is_null() {
+            true => None,
+            // SAFETY:
+            // - The caller vouches for `timestampsSize` bytes for `'a`.
+            false => Some(unsafe {
+                bytes(
+                    "timestamps",
+                    "timestampsSize",
+                    batch.timestamps.cast(),
+                    batch.timestampsSize,
+                )
+            }?),
+        };
+        // SAFETY:
+        // - The caller vouches for `countersSize` bytes for `'a`.
+        let bytes = unsafe {
+            bytes(
+                "counters",
+                "countersSize",
+                batch.counters,
+                batch.countersSize,
+            )
+        }?;
+        Ok(Self {
+            counter: batch.counterId,
+            bytes,
+            flags: batch.flags,
+            timestamps,
+        })
+    }
+}
+
+/// Bytes that arguments called `what` and `how_many` describe. Null is fine where there are none.
+///
+/// # Safety
+/// `pointer` is null or points to `size` bytes that stay as they are for `'a`.
+pub(crate) unsafe fn bytes<'a>(
+    what: &str,
+    how_many: &str,
+    pointer: *const c_void,
+    size: usize,
+) -> Result<&'a [u8]> {
+    if size == 0 {
+        return Ok(&[]);
+    }
+    if pointer.is_null() {
+        return Err(Refusal::invalid(format!(
+            "{what} is null, but {how_many} is {size}"
+        )));
+    }
+    if size > isize::MAX as usize {
+        return Err(Refusal::invalid(format!(
+            "{how_many} is {size}, more than the address space holds"
+        )));
+    }
+    // SAFETY:
+    // - The pointer is not null, and bytes need no alignment.
+    // - The size is no more than `isize::MAX`.
+    // - The caller vouches for so many bytes for `'a`.
+    Ok(unsafe { slice::from_raw_parts(pointer.cast(), size) })
+}

@@ -1,0 +1,469 @@
+//! The functions of the table. Each reads its arguments, does its work where nothing can unwind, and answers with a code.
+
+use std::ffi::{c_char, c_void};
+
+use nvtxw_abi::ResultCode;
+use nvtxw_abi::raw::{
+    NVTXW_INTERFACE_VERSION, NVTXW_RESULT_SUCCESS, nvtxCounterAttr_t, nvtxCounterBatch_t,
+    nvtxDomainHandle_t, nvtxEventBatch_t, nvtxPayloadData_t, nvtxPayloadEnumAttr_t,
+    nvtxPayloadSchemaAttr_t, nvtxResourceAttributes_t, nvtxScopeAttr_t, nvtxStringHandle_t,
+    nvtxSyncPoint_t, nvtxTimeDomainAttr_t, nvtxwDomainAttributes_t, nvtxwInterface_v2_t,
+    nvtxwInterfaceVersion_t, nvtxwResultCode_t, nvtxwSessionAttributes_t, nvtxwSessionHandle_t,
+    nvtxwStreamAttributes_t, nvtxwStreamHandle_t,
+};
+
+use crate::domain::Domain;
+use crate::log::{self, Report};
+use crate::panic::catch;
+use crate::raw::payload::{CounterBatchArg, EventBatchArg, PayloadArg, bytes};
+use crate::raw::views::{self, text};
+use crate::refusal::{Refusal, Result};
+use crate::session::{self, DOMAINS, SESSIONS};
+use crate::stream::{self, STREAMS};
+use crate::{register, write};
+
+/// The type of [`nvtxwInterface_v2_t::SessionBegin`].
+pub type SessionBegin = unsafe extern "C" fn(
+    *const nvtxwSessionAttributes_t,
+    *mut nvtxwSessionHandle_t,
+) -> nvtxwResultCode_t;
+
+/// The table, with a function that begins sessions of some instance. All the others find out by the handles which instance
+/// they are about.
+pub const fn table(session_begin: SessionBegin) -> nvtxwInterface_v2_t {
+    nvtxwInterface_v2_t {
+        SessionBegin: Some(session_begin),
+        SessionEnd: Some(session_end),
+        DomainRegister: Some(domain_register),
+        CategoryRegister: Some(category_register),
+        StringRegister: Some(string_register),
+        ResourceRegister: Some(resource_register),
+        ScopeRegister: Some(scope_register),
+        SchemaRegister: Some(schema_register),
+        EnumRegister: Some(enum_register),
+        CounterRegister: Some(counter_register),
+        TimeDomainRegister: Some(time_domain_register),
+        StreamOpen: Some(stream_open),
+        StreamClose: Some(stream_close),
+        EventWrite: Some(event_write),
+        EventBatchWrite: Some(event_batch_write),
+        CounterWrite: Some(counter_write),
+        CounterNoValueWrite: Some(counter_no_value_write),
+        CounterBatchWrite: Some(counter_batch_write),
+        TimeSyncPointWrite: Some(time_sync_point_write),
+        TimeSyncPointTableWrite: Some(time_sync_point_table_write),
+        TimestampConversionFactorWrite: Some(timestamp_conversion_factor_write),
+        reserved: [None; 43],
+    }
+}
+
+/// Gives out `table`, if it is of the version that is asked for.
+///
+/// # Safety
+/// `out` is null or may be written to.
+pub unsafe fn get_interface(
+    table: &'static nvtxwInterface_v2_t,
+    version: nvtxwInterfaceVersion_t,
+    out: *mut *const c_void,
+) -> nvtxwResultCode_t {
+    if version != NVTXW_INTERFACE_VERSION {
+        return ResultCode::INTERFACE_VERSION_NOT_SUPPORTED.get();
+    }
+    call("nvtxwGetInterface", On::Nothing, || {
+        // SAFETY:
+        // - The caller vouches for the pointer.
+        unsafe { put(out, "ifaceOut", || Ok((&raw const *table).cast())) }
+    })
+}
+
+/// What a call is on, by its handle.
+#[derive(Clone, Copy)]
+pub(super) enum On {
+    Nothing,
+    Session(u64),
+    Domain(u64),
+    Stream(u64),
+}
+
+/// Runs the work of one call. A panic ends here, and a refusal is reported and becomes its code.
+pub(super) fn call(
+    member: &'static str,
+    on: On,
+    work: impl FnOnce() -> Result<()>,
+) -> nvtxwResultCode_t {
+    match catch(work) {
+        Ok(Ok(())) => NVTXW_RESULT_SUCCESS,
+        Ok(Err(refusal)) | Err(refusal) => refuse(member, on, &refusal),
+    }
+}
+
+#[cold]
+fn refuse(member: &'static str, on: On, refusal: &Refusal) -> nvtxwResultCode_t {
+    // The hook is the backend's code, which may panic; the refusal stands whether it could be reported or not.
+    let _ = catch(|| {
+        let object = match on {
+            On::Nothing => "".into(),
+            On::Session(handle) => SESSIONS.name(handle),
+            On::Domain(handle) => DOMAINS.name(handle),
+            On::Stream(handle) => STREAMS.name(handle),
+        };
+        log::report(&Report {
+            member,
+            object: &object,
+            refusal,
+        });
+    });
+    match refusal.code() {
+        // A refusal without a bad code would be taken for success.
+        ResultCode::SUCCESS => ResultCode::FAILED.get(),
+        code => code.get(),
+    }
+}
+
+/// Stores what `make` returns in `out`; a null `out` is refused before anything is made.
+///
+/// # Safety
+/// `out` is null or may be written to.
+pub(super) unsafe fn put<T>(
+    out: *mut T,
+    name: &str,
+    make: impl FnOnce() -> Result<T>,
+) -> Result<()> {
+    if out.is_null() {
+        return Err(Refusal::invalid(format!(
+            "{name} is null, so that the result has no place"
+        )));
+    }
+    let value = make()?;
+    // SAFETY:
+    // - The pointer is not null, and the caller vouches that it may be written to.
+    unsafe { out.write_unaligned(value) };
+    Ok(())
+}
+
+/// The same for an ID, which needs no place if the producer picked it itself: `wanted` is 0 if it did not.
+///
+/// # Safety
+/// `out` is null or may be written to.
+unsafe fn put_id(
+    out: *mut u64,
+    name: &str,
+    wanted: u64,
+    make: impl FnOnce() -> Result<u64>,
+) -> Result<()> {
+    if out.is_null() && wanted != 0 {
+        return make().map(|_| ());
+    }
+    // SAFETY:
+    // - The caller vouches for the pointer.
+    unsafe { put(out, name, make) }
+}
+
+fn pointer<T>(handle: u64) -> *mut T {
+    std::ptr::without_provenance_mut(handle as usize)
+}
+
+fn domain_call(
+    member: &'static str,
+    domain: nvtxDomainHandle_t,
+    work: impl FnOnce(&Domain) -> Result<()>,
+) -> i32 {
+    let handle = domain.addr() as u64;
+    call(member, On::Domain(handle), || {
+        let entry = DOMAINS.get(handle)?;
+        entry.session.check()?;
+        work(&entry.domain)
+    })
+}
+
+unsafe extern "C" fn session_end(session: nvtxwSessionHandle_t) -> nvtxwResultCode_t {
+    let handle = session.addr() as u64;
+    call("SessionEnd", On::Session(handle), || session::end(handle))
+}
+
+unsafe extern "C" fn domain_register(
+    session: nvtxwSessionHandle_t,
+    attr: *const nvtxwDomainAttributes_t,
+    out: *mut nvtxDomainHandle_t,
+) -> nvtxwResultCode_t {
+    let handle = session.addr() as u64;
+    call("DomainRegister", On::Session(handle), || {
+        let session = SESSIONS.get(handle)?;
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        let name = unsafe { views::domain(attr) }?;
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        unsafe { put(out, "domainOut", || Ok(pointer(session.domain(&name)?.0))) }
+    })
+}
+
+unsafe extern "C" fn category_register(
+    domain: nvtxDomainHandle_t,
+    category: u32,
+    name: *const c_char,
+) -> nvtxwResultCode_t {
+    domain_call("CategoryRegister", domain, |domain| {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        let name = unsafe { text(name) };
+        register::category(domain, category, name.as_deref())
+    })
+}
+
+unsafe extern "C" fn string_register(
+    domain: nvtxDomainHandle_t,
+    string: *const c_char,
+    out: *mut nvtxStringHandle_t,
+) -> nvtxwResultCode_t {
+    domain_call("StringRegister", domain, |domain| {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        let string = unsafe { text(string) };
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        unsafe {
+            put(out, "stringHandleOut", || {
+                Ok(pointer(register::string(domain, string.as_deref())?))
+            })
+        }
+    })
+}
+
+unsafe extern "C" fn resource_register(
+    domain: nvtxDomainHandle_t,
+    attr: *const nvtxResourceAttributes_t,
+) -> nvtxwResultCode_t {
+    domain_call("ResourceRegister", domain, |domain| {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        register::resource(domain, &unsafe { views::resource(attr) }?)
+    })
+}
+
+unsafe extern "C" fn scope_register(
+    domain: nvtxDomainHandle_t,
+    attr: *const nvtxScopeAttr_t,
+    out: *mut u64,
+) -> nvtxwResultCode_t {
+    domain_call("ScopeRegister", domain, |domain| {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        let spec = unsafe { views::scope(attr) }?;
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        unsafe {
+            put_id(out, "scopeIdOut", spec.id, || {
+                register::scope(domain, &spec)
+            })
+        }
+    })
+}
+
+unsafe extern "C" fn schema_register(
+    domain: nvtxDomainHandle_t,
+    attr: *const nvtxPayloadSchemaAttr_t,
+    out: *mut u64,
+) -> nvtxwResultCode_t {
+    domain_call("SchemaRegister", domain, |domain| {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        let spec = unsafe { views::schema(attr) }?;
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        unsafe {
+            put_id(out, "schemaIdOut", spec.id, || {
+                register::schema(domain, &spec)
+            })
+        }
+    })
+}
+
+unsafe extern "C" fn enum_register(
+    domain: nvtxDomainHandle_t,
+    attr: *const nvtxPayloadEnumAttr_t,
+    out: *mut u64,
+) -> nvtxwResultCode_t {
+    domain_call("EnumRegister", domain, |domain| {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        let spec = unsafe { views::enumeration(attr) }?;
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        unsafe {
+            put_id(out, "enumIdOut", spec.id, || {
+                register::enumeration(domain, spec)
+            })
+        }
+    })
+}
+
+unsafe extern "C" fn counter_register(
+    domain: nvtxDomainHandle_t,
+    attr: *const nvtxCounterAttr_t,
+    out: *mut u64,
+) -> nvtxwResultCode_t {
+    domain_call("CounterRegister", domain, |domain| {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        let spec = unsafe { views::counter(attr) }?;
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        unsafe {
+            put_id(out, "counterIdOut", spec.id, || {
+                register::counter(domain, spec)
+            })
+        }
+    })
+}
+
+unsafe extern "C" fn time_domain_register(
+    domain: nvtxDomainHandle_t,
+    attr: *const nvtxTimeDomainAttr_t,
+    out: *mut u64,
+) -> nvtxwResultCode_t {
+    domain_call("TimeDomainRegister", domain, |domain| {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        let attr = unsafe { views::time_domain(attr) }?;
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        unsafe {
+            put_id(out, "timeDomainIdOut", attr.timeDomainId, || {
+                register::time_domain(domain, &attr)
+            })
+        }
+    })
+}
+
+unsafe extern "C" fn stream_open(
+    session: nvtxwSessionHandle_t,
+    attr: *const nvtxwStreamAttributes_t,
+    out: *mut nvtxwStreamHandle_t,
+) -> nvtxwResultCode_t {
+    let handle = session.addr() as u64;
+    call("StreamOpen", On::Session(handle), || {
+        let session = SESSIONS.get(handle)?;
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        let spec = unsafe { views::stream(attr) }?;
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        unsafe {
+            put(out, "streamOut", || {
+                Ok(pointer(session.open_stream(&spec)?))
+            })
+        }
+    })
+}
+
+unsafe extern "C" fn stream_close(stream: nvtxwStreamHandle_t) -> nvtxwResultCode_t {
+    let handle = stream.addr() as u64;
+    call("StreamClose", On::Stream(handle), || stream::close(handle))
+}
+
+unsafe extern "C" fn event_write(
+    stream: nvtxwStreamHandle_t,
+    payloads: *const nvtxPayloadData_t,
+    count: usize,
+) -> nvtxwResultCode_t {
+    let handle = stream.addr() as u64;
+    call("EventWrite", On::Stream(handle), || {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        write::event(handle, unsafe { PayloadArg::all(payloads, count) }?)
+    })
+}
+
+unsafe extern "C" fn event_batch_write(
+    stream: nvtxwStreamHandle_t,
+    batch: *const nvtxEventBatch_t,
+) -> nvtxwResultCode_t {
+    let handle = stream.addr() as u64;
+    call("EventBatchWrite", On::Stream(handle), || {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        write::event_batch(handle, &unsafe { EventBatchArg::new(batch) }?)
+    })
+}
+
+unsafe extern "C" fn counter_write(
+    stream: nvtxwStreamHandle_t,
+    timestamp: i64,
+    counter: u64,
+    data: *const c_void,
+    size: usize,
+) -> nvtxwResultCode_t {
+    let handle = stream.addr() as u64;
+    call("CounterWrite", On::Stream(handle), || {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        write::counter(handle, timestamp, counter, unsafe {
+            bytes("data", "size", data, size)
+        }?)
+    })
+}
+
+unsafe extern "C" fn counter_no_value_write(
+    stream: nvtxwStreamHandle_t,
+    timestamp: i64,
+    counter: u64,
+    reason: u8,
+) -> nvtxwResultCode_t {
+    let handle = stream.addr() as u64;
+    call("CounterNoValueWrite", On::Stream(handle), || {
+        write::no_value(handle, timestamp, counter, reason)
+    })
+}
+
+unsafe extern "C" fn counter_batch_write(
+    stream: nvtxwStreamHandle_t,
+    batch: *const nvtxCounterBatch_t,
+) -> nvtxwResultCode_t {
+    let handle = stream.addr() as u64;
+    call("CounterBatchWrite", On::Stream(handle), || {
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        write::counter_batch(handle, &unsafe { CounterBatchArg::new(batch) }?)
+    })
+}
+
+unsafe extern "C" fn time_sync_point_write(
+    stream: nvtxwStreamHandle_t,
+    _domain1: u64,
+    _domain2: u64,
+    _timestamp1: i64,
+    _timestamp2: i64,
+) -> nvtxwResultCode_t {
+    let handle = stream.addr() as u64;
+    call("TimeSyncPointWrite", On::Stream(handle), || {
+        write::clock_relation(handle)
+    })
+}
+
+unsafe extern "C" fn time_sync_point_table_write(
+    stream: nvtxwStreamHandle_t,
+    _source: u64,
+    _destination: u64,
+    _points: *const nvtxSyncPoint_t,
+    _count: usize,
+) -> nvtxwResultCode_t {
+    let handle = stream.addr() as u64;
+    call("TimeSyncPointTableWrite", On::Stream(handle), || {
+        write::clock_relation(handle)
+    })
+}
+
+unsafe extern "C" fn timestamp_conversion_factor_write(
+    stream: nvtxwStreamHandle_t,
+    _source: u64,
+    _destination: u64,
+    _slope: f64,
+    _timestamp_source: i64,
+    _timestamp_destination: i64,
+) -> nvtxwResultCode_t {
+    let handle = stream.addr() as u64;
+    call("TimestampConversionFactorWrite", On::Stream(handle), || {
+        write::clock_relation(handle)
+    })
+}

@@ -1,0 +1,86 @@
+//! Why a call was refused.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use nvtxw_abi::ResultCode;
+
+/// What every fallible function of this crate returns.
+pub type Result<T> = std::result::Result<T, Refusal>;
+
+/// Why a call was refused: the ABI's result code, and the reason in words.
+///
+/// The producer sees the code; the reason goes to the [log](crate::log). A reason names the argument and says what to do.
+///
+/// ```
+/// use nvtxw_backend::{Refusal, ResultCode};
+///
+/// let refusal = Refusal::failed("can't create out.txt: the folder is read-only; set the config key `path`");
+/// assert_eq!(refusal.code(), ResultCode::FAILED);
+/// assert!(refusal.to_string().starts_with("FAILED (1): can't create out.txt"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    code: ResultCode,
+    reason: Cow<'static, str>,
+}
+
+impl Refusal {
+    /// The argument, or something that it refers to, is not valid: `INVALID_ARGUMENT`.
+    pub fn invalid(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            code: ResultCode::INVALID_ARGUMENT,
+            reason: reason.into(),
+        }
+    }
+
+    /// The call is right, but doing it failed: `FAILED`.
+    pub fn failed(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            code: ResultCode::FAILED,
+            reason: reason.into(),
+        }
+    }
+
+    /// The call is right, but the backend doesn't do this: `NOT_SUPPORTED`. A producer goes on without it.
+    pub fn unsupported(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            code: ResultCode::NOT_SUPPORTED,
+            reason: reason.into(),
+        }
+    }
+
+    /// What the producer gets.
+    pub fn code(&self) -> ResultCode {
+        self.code
+    }
+
+    /// What was wrong, with what, and what to do.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// The same refusal, with where it happened before its reason.
+    pub(crate) fn at(self, place: impl fmt::Display) -> Self {
+        Self {
+            code: self.code,
+            reason: format!("{place}: {}", self.reason).into(),
+        }
+    }
+
+    /// The same refusal, with something more after its reason.
+    pub(crate) fn and(self, more: impl fmt::Display) -> Self {
+        Self {
+            code: self.code,
+            reason: format!("{}; {more}", self.reason).into(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.reason)
+    }
+}
+
+impl std::error::Error for Refusal {}

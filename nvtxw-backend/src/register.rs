@@ -1,0 +1,240 @@
+//! Registration: from what a producer asks for to what a domain holds.
+
+use std::sync::Arc;
+
+use nvtxw_abi::{EntryType, IdClass, PredefinedScope, SchemaRole, TimestampType};
+
+use crate::counter::{Counter, CounterKind};
+use crate::domain::{Domain, Layout};
+use crate::enumeration::Enum;
+use crate::finalise::finalise;
+use crate::lock::lock;
+use crate::predefined;
+use crate::refusal::{Refusal, Result};
+use crate::resource::Resource;
+use crate::schema::{FieldRole, Schema};
+use crate::scope::{Scope, ScopeRef, parse_path};
+use crate::spec::{CounterSpec, EnumSpec, MessageSpec, ResourceSpec, SchemaSpec, ScopeSpec};
+use crate::stream::default_scope;
+use crate::time::TimeDomain;
+
+pub(crate) fn category(domain: &Domain, category: u32, name: Option<&str>) -> Result<()> {
+    if category == 0 {
+        return Err(Refusal::invalid(
+            "category is 0, which means no category and can't be named; choose another number",
+        ));
+    }
+    let name = name.ok_or_else(|| Refusal::invalid("name is null; a category's name is text"))?;
+    lock(&domain.categories).insert(category, name.into());
+    Ok(())
+}
+
+pub(crate) fn string(domain: &Domain, text: Option<&str>) -> Result<u64> {
+    domain.strings.register(
+        text.ok_or_else(|| {
+            Refusal::invalid("string is null; register text, or don't refer to it")
+        })?,
+    )
+}
+
+pub(crate) fn resource(domain: &Domain, spec: &ResourceSpec<'_>) -> Result<()> {
+    let name = match &spec.message {
+        MessageSpec::None => None,
+        MessageSpec::Text(text) => Some(&**text),
+        MessageSpec::Registered(handle) => Some(domain.string(*handle).ok_or_else(|| {
+            Refusal::invalid(format!(
+                "attr.message.registered is {handle:#x}, which is no string of the domain"
+            ))
+        })?),
+    };
+    let resource = Resource {
+        kind: spec.kind,
+        identifier: spec.identifier,
+        name: name.map(Into::into),
+    };
+    lock(&domain.resources).push(resource);
+    Ok(())
+}
+
+pub(crate) fn scope(domain: &Domain, spec: &ScopeSpec<'_>) -> Result<u64> {
+    let parent = match PredefinedScope::from_raw(spec.parent) {
+        Some(scope) if scope.is_parent() => scope.into(),
+        Some(_) => {
+            return Err(Refusal::invalid(format!(
+                "attr.parentScope {} depends on where code runs; a parent is NVTX_SCOPE_NONE, NVTX_SCOPE_ROOT, \
+                 NVTX_SCOPE_CURRENT_HW_MACHINE, NVTX_SCOPE_CURRENT_VM or a scope of the domain",
+                spec.parent
+            )));
+        }
+        None => domain
+            .scope(spec.parent)
+            .map(ScopeRef::Registered)
+            .ok_or_else(|| {
+                Refusal::invalid(format!(
+                    "attr.parentScope {} is not registered in the domain: register it first",
+                    spec.parent
+                ))
+            })?,
+    };
+    let path = parse_path(spec.path.as_deref().unwrap_or_default())?;
+    domain
+        .scopes
+        .register(spec.id, |id| Scope::new(id, &parent, path))
+}
+
+pub(crate) fn schema(domain: &Domain, spec: &SchemaSpec<'_>) -> Result<u64> {
+    let schema = finalise(spec, domain).map_err(|refusal| match spec.name.as_deref() {
+        Some(name) => refusal.at(format_args!("schema `{name}`")),
+        None => refusal,
+    })?;
+    domain.layouts.register(spec.id, |id| {
+        Layout::Schema(Arc::new(Schema { id, ..schema }))
+    })
+}
+
+pub(crate) fn enumeration(domain: &Domain, spec: EnumSpec<'_>) -> Result<u64> {
+    Enum::check_size(spec.size)?;
+    let name = spec.name.as_deref().map(Into::into);
+    domain.layouts.register(spec.id, |id| {
+        Layout::Enum(Arc::new(Enum::new(
+            id,
+            name,
+            spec.size,
+            spec.entries.into(),
+        )))
+    })
+}
+
+pub(crate) fn counter(domain: &Domain, spec: CounterSpec<'_>) -> Result<u64> {
+    let name = spec.name.as_deref().filter(|name| !name.is_empty());
+    let name =
+        name.ok_or_else(|| Refusal::invalid("attr.name is null or empty; a counter needs a name"))?;
+    let scope = default_scope(domain, spec.scope)?;
+    if spec.semantics.scope.is_some_and(|scope| scope != 0) {
+        return Err(Refusal::unsupported(
+            "scope semantics of a counter are not read yet; set attr.scopeId",
+        ));
+    }
+    let time_domain = spec.semantics.time_domain;
+    if let Some(id) = time_domain.filter(|id| !domain.knows_time_domain(*id)) {
+        return Err(Refusal::invalid(format!(
+            "attr.semantics: the time semantics name {id}, which is neither a timestamp type nor a time domain of the domain"
+        )));
+    }
+    let (kind, sample_size, field, embedded_domain) = match IdClass::of(spec.schema) {
+        IdClass::Predefined => {
+            let ty = EntryType::from_raw(spec.schema).filter(|ty| ty.is_numeric()).ok_or_else(|| {
+                Refusal::invalid(format!(
+                    "attr.schemaId {} is no number: use a predefined numeric type, or register a schema",
+                    spec.schema
+                ))
+            })?;
+            let mut field =
+                predefined::field(ty, name).map_err(|refusal| refusal.at("attr.schemaId"))?;
+            field.counter_semantics = spec.semantics.counter.clone();
+            (CounterKind::Scalar(ty), field.size, Some(field), None)
+        }
+        IdClass::Static | IdClass::Dynamic => {
+            let schema = group(domain, spec.schema)?;
+            (
+                CounterKind::Group(Arc::clone(schema)),
+                schema.size,
+                None,
+                schema.plan.time_domain,
+            )
+        }
+    };
+    domain.counters.register(spec.id, |id| Counter {
+        id,
+        name: name.into(),
+        description: spec.description.as_deref().map(Into::into),
+        scope,
+        kind,
+        semantics: spec.semantics.counter,
+        time_domain: embedded_domain.or(time_domain),
+        sample_size,
+        field,
+    })
+}
+
+/// The schema of a counter group.
+fn group(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {
+    let schema = domain.registered_schema(id).ok_or_else(|| {
+        Refusal::invalid(format!("attr.schemaId {id} is no schema of the domain: register it first, and use the ID it gets"))
+    })?;
+    let label = schema.label();
+    if let SchemaRole::Event(kind) = schema.role {
+        return Err(Refusal::invalid(format!(
+            "attr.schemaId: {label} describes events ({}); a counter needs a counter group or a plain schema",
+            kind.name()
+        )));
+    }
+    let is_scope = |role: FieldRole| role == FieldRole::Scope;
+    if schema.plan.scopes.is_any() || schema.fields().iter().any(|field| is_scope(field.role)) {
+        return Err(Refusal::unsupported(format!(
+            "attr.schemaId: {label} names scopes, which is not read in samples yet; set attr.scopeId"
+        )));
+    }
+    if !schema.plan.is_numeric {
+        return Err(Refusal::invalid(format!(
+            "attr.schemaId: {label} has entries that are no numbers; a sample consists of numbers"
+        )));
+    }
+    let times: Vec<_> = schema
+        .fields()
+        .iter()
+        .filter(|field| matches!(field.role, FieldRole::Time(_)))
+        .collect();
+    if let [first, second, ..] = &*times {
+        return Err(Refusal::invalid(format!(
+            "attr.schemaId: `{}` and `{}` of {label} are both timestamps; a sample has at most one",
+            first.name(),
+            second.name()
+        )));
+    }
+    if times.len() == schema.fields().len() {
+        return Err(Refusal::invalid(format!(
+            "attr.schemaId: {label} has no entry but a timestamp; a sample has values"
+        )));
+    }
+    Ok(schema)
+}
+
+/// `attr` as the ABI has it: nothing in it is a pointer.
+pub(crate) fn time_domain(
+    domain: &Domain,
+    attr: &nvtxw_abi::raw::nvtxTimeDomainAttr_t,
+) -> Result<u64> {
+    let scope = domain.scope_ref(attr.scopeId).ok_or_else(|| {
+        Refusal::invalid(format!(
+            "attr.scopeId {} is not registered in the domain: register it first",
+            attr.scopeId
+        ))
+    })?;
+    let timestamp_type = TimestampType::from_raw(attr.timestampTypeId).ok_or_else(|| {
+        Refusal::invalid(format!(
+            "attr.timestampTypeId is {}, which the ABI does not define",
+            attr.timestampTypeId
+        ))
+    })?;
+    let resolution = match u64::try_from(attr.timerResolution) {
+        Ok(0) => None,
+        Ok(resolution) => Some(resolution),
+        Err(_) => {
+            return Err(Refusal::invalid(format!(
+                "attr.timerResolution is {}; ticks per second are positive, or 0 if unknown",
+                attr.timerResolution
+            )));
+        }
+    };
+    domain
+        .time_domains
+        .register(attr.timeDomainId, |id| TimeDomain {
+            id,
+            scope,
+            timestamp_type,
+            flags: attr.timerFlags,
+            resolution,
+            start: attr.timerStart,
+        })
+}

@@ -1,0 +1,268 @@
+//! Sessions: their beginning, their domains and streams, and their end.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use nvtxw_abi::ResultCode;
+
+use crate::backend::AnySession;
+use crate::config::Config;
+use crate::domain::Domain;
+use crate::handle::{Kind, Slots};
+use crate::instance::Instance;
+use crate::lock::lock;
+use crate::panic::{catch, catch_poisoning};
+use crate::refusal::{Refusal, Result};
+use crate::spec::{SessionSpec, StreamSpec};
+use crate::stream::{OpenStream, STREAMS, StreamInfo};
+
+/// What a session begins with.
+#[derive(Debug)]
+pub struct SessionRequest<'a> {
+    name: Option<&'a str>,
+    config: &'a Config,
+}
+
+impl<'a> SessionRequest<'a> {
+    /// The session's name. What was not UTF-8 is U+FFFD.
+    pub fn name(&self) -> Option<&'a str> {
+        self.name
+    }
+
+    /// The session's options.
+    pub fn config(&self) -> &'a Config {
+        self.config
+    }
+}
+
+/// The sessions of the process.
+pub(crate) static SESSIONS: Slots<Arc<OpenSession>> = Slots::new(Kind::Session);
+/// The domains of the process.
+pub(crate) static DOMAINS: Slots<DomainEntry> = Slots::new(Kind::Domain);
+
+/// A session that has begun.
+pub(crate) struct OpenSession {
+    // Before the instance, which may finalise the backend as it is dropped.
+    backend: Box<dyn AnySession>,
+    _instance: Arc<Instance>,
+    poisoned: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    is_ending: bool,
+    /// Number of streams that the backend is opening right now.
+    opening: usize,
+    stream_names: HashSet<Arc<str>>,
+    /// Handles, with the number of streams opened before.
+    streams: HashMap<u64, u64>,
+    /// Number of streams opened so far.
+    opened: u64,
+    /// By name; the default domain's is empty.
+    domains: HashMap<Box<str>, (u64, Arc<Domain>)>,
+}
+
+/// A domain, and the session that it is of.
+#[derive(Clone)]
+pub(crate) struct DomainEntry {
+    pub(crate) session: Arc<OpenSession>,
+    pub(crate) domain: Arc<Domain>,
+}
+
+/// Begins a session of `instance`, and returns its handle.
+pub(crate) fn begin(instance: &Arc<Instance>, spec: &SessionSpec<'_>) -> Result<u64> {
+    let config = Config::parse(spec.config.as_deref().unwrap_or_default());
+    let name = spec.name.as_deref().filter(|name| !name.is_empty());
+    let request = SessionRequest {
+        name,
+        config: &config,
+    };
+    let backend = catch(|| instance.backend().begin_any(&request))??;
+    let session = OpenSession {
+        backend,
+        _instance: Arc::clone(instance),
+        poisoned: AtomicBool::new(false),
+        state: Mutex::default(),
+    };
+    SESSIONS.insert(name.unwrap_or_default().into(), Arc::new(session))
+}
+
+/// Closes the session's streams, ends it, and makes all of its handles stale.
+pub(crate) fn end(handle: u64) -> Result<()> {
+    let session = SESSIONS.get(handle)?;
+    let streams = session.start_ending()?;
+    let mut result = Ok(());
+
+    let mut entered = Vec::with_capacity(streams.len());
+    for stream in streams {
+        match STREAMS.enter(stream) {
+            Ok(stream) => entered.push(stream),
+            // Another thread was closing it, and is through.
+            Err(refusal) if refusal.code() == ResultCode::INVALID_ARGUMENT => {}
+            Err(refusal) => {
+                lock(&session.state).is_ending = false;
+                return Err(refusal.at(format_args!(
+                    "nothing was ended: stream {:?}",
+                    STREAMS.name(stream)
+                )));
+            }
+        }
+    }
+    for mut stream in entered {
+        let name = Arc::clone(stream.info.name_shared());
+        let closed = stream.backend.call(|backend| backend.close());
+        let dropped = catch(|| drop(stream.remove()));
+        result = result.and(
+            closed
+                .and(dropped)
+                .map_err(|refusal| refusal.at(format_args!("stream {name:?}"))),
+        );
+    }
+
+    let ended = session.call(|backend| backend.end_any());
+    SESSIONS.remove(handle);
+    let domains = std::mem::take(&mut lock(&session.state).domains);
+    for (domain, _) in domains.into_values() {
+        DOMAINS.remove(domain);
+    }
+    result.and(ended).and(catch(|| drop(session)))
+}
+
+impl OpenSession {
+    /// The domain of this name, new or not; the default one's is empty.
+    pub(crate) fn domain(self: &Arc<Self>, name: &str) -> Result<(u64, Arc<Domain>)> {
+        static TAG: AtomicU32 = AtomicU32::new(0);
+
+        self.check()?;
+        let mut state = lock(&self.state);
+        state.check()?;
+        if let Some((handle, domain)) = state.domains.get(name) {
+            return Ok((*handle, Arc::clone(domain)));
+        }
+        let known_as = Some(name).filter(|name| !name.is_empty());
+        let tag = TAG.fetch_add(1, Ordering::Relaxed);
+        let domain = Arc::new(Domain::new(
+            known_as.map(Into::into),
+            state.domains.len() as u32,
+            tag,
+        ));
+        let entry = DomainEntry {
+            session: Arc::clone(self),
+            domain: Arc::clone(&domain),
+        };
+        let handle = DOMAINS.insert(name.into(), entry)?;
+        state
+            .domains
+            .insert(name.into(), (handle, Arc::clone(&domain)));
+        Ok((handle, domain))
+    }
+
+    /// Opens a stream, and returns its handle.
+    pub(crate) fn open_stream(self: &Arc<Self>, spec: &StreamSpec<'_>) -> Result<u64> {
+        let domain = match spec.domain {
+            0 => self.domain("")?.1,
+            handle => {
+                let entry = DOMAINS
+                    .get(handle)
+                    .map_err(|refusal| refusal.at("attr.domain"))?;
+                if !Arc::ptr_eq(&entry.session, self) {
+                    return Err(Refusal::invalid(format!(
+                        "attr.domain {handle:#x} is a domain of another session: register it in this one"
+                    )));
+                }
+                entry.domain
+            }
+        };
+        let info = Arc::new(StreamInfo::new(spec, domain)?);
+        let name = Arc::clone(info.name_shared());
+
+        self.reserve(&name)?;
+        let opened = self.call(|backend| backend.open_any(&info));
+        let opened = opened.and_then(|backend| {
+            STREAMS.insert(
+                Arc::clone(&name),
+                OpenStream::new(info, backend, Arc::clone(self)),
+            )
+        });
+
+        let mut state = lock(&self.state);
+        state.opening -= 1;
+        match opened {
+            Ok(handle) => {
+                state.opened += 1;
+                let order = state.opened;
+                state.streams.insert(handle, order);
+                Ok(handle)
+            }
+            Err(refusal) => {
+                state.stream_names.remove(&name);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Forgets a stream that is closed.
+    pub(crate) fn forget_stream(&self, handle: u64, name: &Arc<str>) {
+        let mut state = lock(&self.state);
+        state.streams.remove(&handle);
+        state.stream_names.remove(name);
+    }
+
+    /// Keeps the name for a stream that is about to be opened.
+    fn reserve(&self, name: &Arc<str>) -> Result<()> {
+        let mut state = lock(&self.state);
+        state.check()?;
+        if !name.is_empty() && !state.stream_names.insert(Arc::clone(name)) {
+            return Err(Refusal::invalid(format!(
+                "attr.name {name:?} is that of an open stream of this session; names of streams must differ"
+            )));
+        }
+        state.opening += 1;
+        Ok(())
+    }
+
+    /// Lets nothing new begin, and returns the streams in the order in which they were opened.
+    fn start_ending(&self) -> Result<Vec<u64>> {
+        let mut state = lock(&self.state);
+        state.check()?;
+        if state.opening > 0 {
+            return Err(Refusal::failed(
+                "nothing was ended: a StreamOpen of this session is running",
+            ));
+        }
+        state.is_ending = true;
+        let mut streams: Vec<_> = state.streams.iter().collect();
+        streams.sort_by_key(|(_, order)| **order);
+        Ok(streams.into_iter().map(|(handle, _)| *handle).collect())
+    }
+
+    /// Calls the backend's session, unless it is poisoned.
+    fn call<T>(&self, call: impl FnOnce(&dyn AnySession) -> Result<T>) -> Result<T> {
+        self.check()?;
+        catch_poisoning(
+            || self.poisoned.store(true, Ordering::Relaxed),
+            || call(&*self.backend),
+        )
+    }
+
+    /// Refuses a poisoned session.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.poisoned.load(Ordering::Relaxed) {
+            return Err(Refusal::failed(
+                "this session is poisoned: the backend panicked in an earlier call on it",
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn check(&self) -> Result<()> {
+        if self.is_ending {
+            return Err(Refusal::failed("this session is ending"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! Streams: what they are opened with, and those that are open.
+
+use std::sync::Arc;
+
+use nvtxw_abi::{Skid, StreamInterleaving, StreamOrdering};
+
+use crate::backend::Stream;
+use crate::domain::Domain;
+use crate::handle::{Kind, Slots};
+use crate::panic::{catch, catch_poisoning};
+use crate::refusal::{Refusal, Result};
+use crate::scope::ScopeRef;
+use crate::session::OpenSession;
+use crate::spec::StreamSpec;
+
+/// What a stream is opened with.
+#[derive(Debug)]
+pub struct StreamInfo {
+    name: Arc<str>,
+    domain: Arc<Domain>,
+    scope: ScopeRef,
+    time_domain: u64,
+    interleaving: StreamInterleaving,
+    ordering: StreamOrdering,
+    skid: Skid,
+    skid_amount: u64,
+}
+
+impl StreamInfo {
+    pub(crate) fn new(spec: &StreamSpec<'_>, domain: Arc<Domain>) -> Result<Self> {
+        let unknown = |field: &str, value: i64, greatest: i64| {
+            Refusal::invalid(format!(
+                "attr.{field} is {value}; the ABI defines 0 to {greatest}"
+            ))
+        };
+        let interleaving = StreamInterleaving::from_raw(spec.interleaving)
+            .ok_or_else(|| unknown("orderInterleaving", spec.interleaving.into(), 1))?;
+        let ordering = StreamOrdering::from_raw(spec.ordering)
+            .ok_or_else(|| unknown("orderingType", spec.ordering.into(), 3))?;
+        let skid = Skid::from_raw(spec.skid)
+            .ok_or_else(|| unknown("orderingSkid", spec.skid.into(), 2))?;
+        let skid_amount = match (skid, u64::try_from(spec.skid_amount)) {
+            (Skid::None, _) => 0,
+            (_, Ok(amount)) => amount,
+            (_, Err(_)) => {
+                return Err(Refusal::invalid(format!(
+                    "attr.orderingSkidAmount is {}; it must not be negative",
+                    spec.skid_amount
+                )));
+            }
+        };
+        if !domain.knows_time_domain(spec.time_domain) {
+            return Err(Refusal::invalid(format!(
+                "attr.timeDomainId {} is neither a timestamp type nor a time domain of the stream's domain",
+                spec.time_domain
+            )));
+        }
+        Ok(Self {
+            name: spec.name.as_deref().unwrap_or_default().into(),
+            scope: default_scope(&domain, spec.scope)?,
+            domain,
+            time_domain: spec.time_domain,
+            interleaving,
+            ordering,
+            skid,
+            skid_amount,
+        })
+    }
+
+    /// The stream's name; empty if it has none. What was not UTF-8 is U+FFFD.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The domain in which all that the stream's data refers to is registered.
+    #[inline]
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
+    }
+
+    /// The scope of data that names none. It is no [`ScopeRef::Predefined`].
+    pub fn scope(&self) -> ScopeRef {
+        self.scope.clone()
+    }
+
+    /// The time domain of timestamps that name none: a [`TimestampType`](crate::TimestampType) or a registered
+    /// [time domain](Domain::time_domain); 0 for a timeline of its own.
+    #[inline]
+    pub fn time_domain(&self) -> u64 {
+        self.time_domain
+    }
+
+    /// Among which data the order holds.
+    pub fn interleaving(&self) -> StreamInterleaving {
+        self.interleaving
+    }
+
+    /// By which of its timestamps an event takes its place.
+    pub fn ordering(&self) -> StreamOrdering {
+        self.ordering
+    }
+
+    /// The unit of how late data may come.
+    pub fn skid(&self) -> Skid {
+        self.skid
+    }
+
+    /// How late data may come, in that unit; 0 without one.
+    pub fn skid_amount(&self) -> u64 {
+        self.skid_amount
+    }
+
+    #[inline]
+    pub(crate) fn scope_id(&self) -> u64 {
+        self.scope.id()
+    }
+
+    pub(crate) fn name_shared(&self) -> &Arc<str> {
+        &self.name
+    }
+}
+
+/// The default scope of a stream or of a counter.
+pub(crate) fn default_scope(domain: &Domain, id: u64) -> Result<ScopeRef> {
+    match domain.scope_ref(id) {
+        Some(ScopeRef::Predefined(_)) => Err(Refusal::invalid(format!(
+            "attr.scopeId {id} depends on where code runs; use NVTX_SCOPE_NONE, NVTX_SCOPE_ROOT or a scope of the domain"
+        ))),
+        Some(scope) => Ok(scope),
+        None => Err(Refusal::invalid(format!(
+            "attr.scopeId {id} is not registered in the domain: register it first"
+        ))),
+    }
+}
+
+/// The streams of the process.
+pub(crate) static STREAMS: Slots<OpenStream> = Slots::new(Kind::Stream);
+
+/// A stream that is open.
+pub(crate) struct OpenStream {
+    pub(crate) info: Arc<StreamInfo>,
+    // Before the session, whose backend may go as it is dropped.
+    pub(crate) backend: StreamBackend,
+    session: Arc<OpenSession>,
+}
+
+/// The backend's stream, until it panics.
+pub(crate) struct StreamBackend {
+    stream: Box<dyn Stream>,
+    poisoned: bool,
+}
+
+impl OpenStream {
+    pub(crate) fn new(
+        info: Arc<StreamInfo>,
+        stream: Box<dyn Stream>,
+        session: Arc<OpenSession>,
+    ) -> Self {
+        Self {
+            info,
+            backend: StreamBackend {
+                stream,
+                poisoned: false,
+            },
+            session,
+        }
+    }
+}
+
+impl StreamBackend {
+    /// Calls the backend's stream, unless it is poisoned.
+    pub(crate) fn call(&mut self, call: impl FnOnce(&mut dyn Stream) -> Result<()>) -> Result<()> {
+        self.check()?;
+        catch_poisoning(|| self.poisoned = true, || call(&mut *self.stream))
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.poisoned {
+            return Err(Refusal::failed(
+                "this stream is poisoned: the backend panicked in an earlier call on it",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Closes a stream, and makes its handle stale.
+pub(crate) fn close(handle: u64) -> Result<()> {
+    let mut stream = STREAMS.enter(handle)?;
+    let closed = stream.backend.call(|backend| backend.close());
+    if stream.backend.poisoned {
+        // It stays, so that later calls are told, until the session ends.
+        return closed;
+    }
+    let stream = stream.remove();
+    stream.session.forget_stream(handle, &stream.info.name);
+    closed.and(catch(|| drop(stream)))
+}

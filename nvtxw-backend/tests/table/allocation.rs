@@ -1,0 +1,183 @@
+//! Writing allocates nothing.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use nvtxw_abi::raw::*;
+use nvtxw_backend::{
+    Backend, Counter, CounterBatch, Event, Field, NoValueReason, Refusal, Result, Schema, Session,
+    SessionRequest, Stream, StreamInfo, Value, Visitor, in_process,
+};
+
+use crate::program::*;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+// SAFETY:
+// - All calls are passed on to the system's allocator as they are.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY:
+        // - The caller keeps the contract of this very function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY:
+        // - The caller keeps the contract of this very function.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// Looks at everything, and adds it up.
+struct Summing;
+
+impl Backend for Summing {
+    type Session = Summing;
+
+    fn begin(&self, _: &SessionRequest<'_>) -> Result<Summing> {
+        Ok(Summing)
+    }
+}
+
+impl Session for Summing {
+    type Stream = Sum;
+
+    fn open_stream(&self, _: &Arc<StreamInfo>) -> Result<Sum> {
+        Ok(Sum(0))
+    }
+
+    fn end(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+struct Sum(u64);
+
+/// What one event adds: message, scope and colour; the length of the array, two structs with a number and a name each.
+const OF_EVENT: u64 = 4 + 1 + 7 + 2 + 2 * (1 + 5 + 4);
+
+impl Stream for Sum {
+    fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
+        self.0 += event
+            .message()
+            .map_or(0, |message| message.bytes().len() as u64);
+        self.0 += event.scope().id() + u64::from(event.color().unwrap_or(0));
+        event.visit(self);
+        Ok(())
+    }
+
+    fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
+        samples.samples().for_each(|sample| sample.visit(self));
+        Ok(())
+    }
+
+    fn write_no_value(&mut self, _: &Arc<Counter>, _: i64, _: NoValueReason) -> Result<()> {
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<()> {
+        // Three single events, two of them with a text of the same length, a batch of five; five samples.
+        if self.0 == 8 * OF_EVENT + 5 * 5 {
+            Ok(())
+        } else {
+            Err(Refusal::failed(format!("the sum is {}", self.0)))
+        }
+    }
+}
+
+impl Visitor for Sum {
+    fn value(&mut self, _: &Field, value: Value<'_>) {
+        self.0 += match value {
+            Value::I64(value) => value as u64,
+            Value::Registered(Some(string)) => string.text().len() as u64,
+            _ => 0,
+        };
+    }
+
+    fn begin_array(&mut self, _: &Field, len: usize) {
+        self.0 += len as u64;
+    }
+
+    fn end_array(&mut self, _: &Field) {}
+
+    fn begin_struct(&mut self, _: &Field, _: &Schema) {
+        self.0 += 1;
+    }
+
+    fn end_struct(&mut self, _: &Field) {}
+}
+
+#[test]
+fn writing_allocates_nothing() {
+    const INT64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+    const STRING: u64 = NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE;
+
+    let program = Program::of(in_process(Summing));
+    let (_, domain, stream) = program.ready();
+    let gemm = number(program.string(domain, c"gemm").expect("a string"));
+    let message = program
+        .schema(domain, &message_attr(&[message_entry()]))
+        .expect("a schema");
+    let inner = [entry(0, INT64, c"n"), entry(0, STRING, c"name")];
+    let inner = program
+        .schema(domain, &schema_attr(0, &inner))
+        .expect("a schema");
+    let [start, end] = pushpop_entries();
+    let entries = [
+        start,
+        end,
+        entry(MESSAGE, STRING, c"message"),
+        entry(0, NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID, c"scope"),
+        entry(0, NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, c"color"),
+        array(0, inner, c"inner", 2),
+    ];
+    let pushpop = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_PUSHPOP, &entries);
+    // Static IDs are found without an allocation too.
+    let pushpop = program
+        .schema(domain, &with_id(1 << 24, pushpop))
+        .expect("a schema");
+    let counter = program
+        .counter(domain, &counter_attr(c"depth", INT64))
+        .expect("a counter");
+
+    let event = bytes![
+        1_i64,
+        2_i64,
+        gemm,
+        NVTX_SCOPE_ROOT,
+        7_u64,
+        5_i64,
+        gemm,
+        5_i64,
+        gemm
+    ];
+    let events = event.repeat(5);
+    let (main, text) = (payload(pushpop, &event), payload(message, b"text"));
+    let samples = bytes![5_i64, 5_i64, 5_i64, 5_i64];
+    let events = batch(pushpop, &events);
+    let four = counter_batch(counter, &samples, Some(&[1, 2, 3, 4]));
+    // What a process does once, it does here.
+    program.write(stream, &[main, text]).expect("written");
+
+    let before = ALLOCATIONS.get();
+    program.write(stream, &[main]).expect("written");
+    program.write(stream, &[text, main, text]).expect("written");
+    program.write_batch(stream, &events).expect("written");
+    program
+        .write_counter(stream, 1, counter, &samples[..8])
+        .expect("written");
+    program.write_counters(stream, &four).expect("written");
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    program.close(stream).expect("all was seen");
+}

@@ -1,0 +1,572 @@
+//! Counters: registration and samples.
+
+use std::ptr;
+
+use nvtxw_abi::raw::*;
+use nvtxw_backend::{CounterKind, EntryType, ScopeRef};
+
+use crate::program::*;
+
+const INT64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+const U64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_UINT64;
+const U32: u64 = NVTX_PAYLOAD_ENTRY_TYPE_UINT32;
+const F64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64;
+const GROUP: u64 = NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP;
+const VALUE: u64 = NVTX_PAYLOAD_ENTRY_FLAG_COUNTER;
+
+#[test]
+fn counters_are_kept_as_registered() {
+    let program = Program::new();
+    let (_, domain, _) = program.ready();
+    let scope = program
+        .scope(domain, NVTX_SCOPE_ROOT, Some(c"GPU[0]"), 0)
+        .expect("a scope");
+    let mut semantics = nvtxSemanticsCounter_t {
+        header: nvtxSemanticsHeader_t {
+            structSize: size_of::<nvtxSemanticsCounter_t>() as u32,
+            semanticId: NVTX_SEMANTIC_ID_COUNTERS_V1,
+            version: 2,
+            next: ptr::null(),
+        },
+        flags: 0,
+        unit: c"bytes".as_ptr(),
+        unitScaleNumerator: 1,
+        unitScaleDenominator: 1,
+        limitType: 0,
+        min: nvtxCounterLimit_t { u64: 0 },
+        max: nvtxCounterLimit_t { u64: 0 },
+    };
+    let time = nvtxSemanticsTime_t {
+        header: nvtxSemanticsHeader_t {
+            structSize: size_of::<nvtxSemanticsTime_t>() as u32,
+            semanticId: NVTX_SEMANTIC_ID_TIME_V1,
+            version: 1,
+            next: ptr::null(),
+        },
+        timeDomainId: NVTX_TIMESTAMP_TYPE_CPU_TSC,
+    };
+    semantics.header.next = &time.header;
+    let attr = nvtxCounterAttr_t {
+        description: c"what is used".as_ptr(),
+        scopeId: scope,
+        semantics: &semantics.header,
+        ..counter_attr(c"memory\xFF", U64)
+    };
+    let id = program.counter(domain, &attr).expect("a counter");
+    let counter = program.journal.domain().counter(id).expect("registered");
+    assert_eq!(
+        (counter.id(), counter.name(), counter.description()),
+        (id, "memory\u{FFFD}", Some("what is used"))
+    );
+    assert_eq!(counter.scope().id(), scope);
+    assert!(matches!(
+        counter.kind(),
+        CounterKind::Scalar(EntryType::UInt64)
+    ));
+    assert_eq!(counter.sample_size(), 8);
+    assert_eq!(
+        counter.semantics().and_then(|semantics| semantics.unit()),
+        Some("bytes")
+    );
+
+    // An older struct ends after the name.
+    let short = nvtxCounterAttr_t {
+        structSize: 24,
+        description: garbage(),
+        scopeId: 0xDEAD,
+        semantics: garbage(),
+        counterId: 0xDEAD,
+        ..counter_attr(c"short", INT64)
+    };
+    let id = program.counter(domain, &short).expect("a counter");
+    let counter = program.journal.domain().counter(id).expect("registered");
+    assert_eq!(
+        (counter.description(), counter.scope(), counter.semantics()),
+        (None, ScopeRef::None, None)
+    );
+}
+
+#[test]
+fn bad_counters_are_refused() {
+    let program = Program::new();
+    let (session, domain, _) = program.ready();
+    let mark = program
+        .schema(
+            domain,
+            &named(
+                c"Mark",
+                schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries()),
+            ),
+        )
+        .expect("a schema");
+    let text = program
+        .schema(
+            domain,
+            &schema_attr(GROUP, &[array(0, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, c"x", 4)]),
+        )
+        .expect("a schema");
+    let two = program
+        .schema(
+            domain,
+            &schema_attr(
+                0,
+                &[
+                    entry(TIMESTAMP, INT64, c"one"),
+                    entry(TIMESTAMP, INT64, c"two"),
+                ],
+            ),
+        )
+        .expect("a schema");
+    let none = program
+        .schema(
+            domain,
+            &schema_attr(GROUP, &[entry(TIMESTAMP, INT64, c"t")]),
+        )
+        .expect("a schema");
+    let scoped = program
+        .schema(
+            domain,
+            &schema_attr(
+                GROUP,
+                &[
+                    entry(0, U64, c"n"),
+                    entry(0, NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID, c"s"),
+                ],
+            ),
+        )
+        .expect("a schema");
+    let enumeration = program
+        .enumeration(domain, &enum_attr(&[], 4))
+        .expect("an enum");
+    let other = program.domain(session, Some(c"other")).expect("a domain");
+    let foreign = program
+        .scope(other, NVTX_SCOPE_ROOT, Some(c"x"), 0)
+        .expect("a scope");
+    let good = counter_attr(c"n", INT64);
+    for (attr, reason) in [
+        (nvtxCounterAttr_t { name: ptr::null(), ..good }, "attr.name is null or empty; a counter needs a name".to_owned()),
+        (nvtxCounterAttr_t { name: c"".as_ptr(), ..good }, "attr.name is null or empty; a counter needs a name".to_owned()),
+        (
+            nvtxCounterAttr_t { structSize: 23, ..good },
+            "attr.structSize is 23; at least 24 bytes are needed: set it to the size of the struct".to_owned(),
+        ),
+        (
+            nvtxCounterAttr_t { schemaId: NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, ..good },
+            "attr.schemaId 75 is no number: use a predefined numeric type, or register a schema".to_owned(),
+        ),
+        (
+            nvtxCounterAttr_t { schemaId: 0, ..good },
+            "attr.schemaId 0 is no number: use a predefined numeric type, or register a schema".to_owned(),
+        ),
+        (
+            nvtxCounterAttr_t { schemaId: enumeration, ..good },
+            format!("attr.schemaId {enumeration} is no schema of the domain: register it first, and use the ID it gets"),
+        ),
+        (
+            nvtxCounterAttr_t { schemaId: mark, ..good },
+            format!(
+                "attr.schemaId: schema {mark} `Mark` describes events (mark); a counter needs a counter group or a plain schema"
+            ),
+        ),
+        (
+            nvtxCounterAttr_t { schemaId: text, ..good },
+            format!("attr.schemaId: schema {text} has entries that are no numbers; a sample consists of numbers"),
+        ),
+        (
+            nvtxCounterAttr_t { schemaId: two, ..good },
+            format!("attr.schemaId: `one` and `two` of schema {two} are both timestamps; a sample has at most one"),
+        ),
+        (
+            nvtxCounterAttr_t { schemaId: none, ..good },
+            format!("attr.schemaId: schema {none} has no entry but a timestamp; a sample has values"),
+        ),
+        (
+            nvtxCounterAttr_t { scopeId: NVTX_SCOPE_CURRENT_HW_MACHINE, ..good },
+            "attr.scopeId 2 depends on where code runs; use NVTX_SCOPE_NONE, NVTX_SCOPE_ROOT or a scope of the domain"
+                .to_owned(),
+        ),
+        (
+            nvtxCounterAttr_t { scopeId: foreign, ..good },
+            format!("attr.scopeId {foreign} is not registered in the domain: register it first"),
+        ),
+    ] {
+        assert_invalid(program.counter(domain, &attr), &format!("CounterRegister on \"\": {reason}"));
+    }
+    assert_unsupported(
+        program.counter(
+            domain,
+            &nvtxCounterAttr_t {
+                schemaId: NVTX_PAYLOAD_ENTRY_TYPE_LONGDOUBLE,
+                ..good
+            },
+        ),
+        "CounterRegister on \"\": attr.schemaId: entry 0 `n`: the type longdouble is not decoded yet",
+    );
+    assert_unsupported(
+        program.counter(
+            domain,
+            &nvtxCounterAttr_t {
+                schemaId: scoped,
+                ..good
+            },
+        ),
+        &format!(
+            "CounterRegister on \"\": attr.schemaId: schema {scoped} names scopes, which is not read in samples yet; set \
+             attr.scopeId"
+        ),
+    );
+    assert_invalid(
+        member!(program, CounterRegister(domain, ptr::null(), &mut 0)),
+        "CounterRegister on \"\": attr is null",
+    );
+}
+
+#[test]
+fn scalar_samples_are_exact() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    for (schema, bytes, shown) in [
+        (INT64, bytes![i64::MIN], "I64(-9223372036854775808)"),
+        (U64, bytes![1_u64 << 63], "U64(9223372036854775808)"),
+        (U64, bytes![u64::MAX], "U64(18446744073709551615)"),
+        (F64, bytes![f64::NAN], "F64(NaN)"),
+        (F64, bytes![f64::INFINITY], "F64(inf)"),
+        (F64, bytes![f64::NEG_INFINITY], "F64(-inf)"),
+        (NVTX_PAYLOAD_ENTRY_TYPE_UINT8, bytes![7_u8], "U64(7)"),
+        (NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, bytes![0.5_f32], "F32(0.5)"),
+    ] {
+        let counter = program
+            .counter(domain, &counter_attr(c"depth", schema))
+            .expect("a counter");
+        program
+            .write_counter(stream, -3, counter, &bytes)
+            .expect("written");
+        assert_eq!(
+            program.journal.take(),
+            [format!("counter depth in scope 0 @-3 {{depth: {shown}}}")]
+        );
+        let two = [&bytes[..], &bytes[..]].concat();
+        program
+            .write_counters(stream, &counter_batch(counter, &two, Some(&[1, 2])))
+            .expect("written");
+        assert_eq!(
+            program.journal.take(),
+            [format!(
+                "counter depth in scope 0 @1 {{depth: {shown}}} @2 {{depth: {shown}}}"
+            )]
+        );
+    }
+}
+
+#[test]
+fn groups_show_their_fields_without_the_timestamp() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let entries = [
+        entry(TIMESTAMP, INT64, c"t"),
+        entry(VALUE, U64, c"read"),
+        array(VALUE, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, c"load", 2),
+    ];
+    let bytes = |time: i64, read: u64| [bytes![time, read], bytes![0.5_f32, 1.5_f32]].concat();
+    // As a counter group, and as a plain schema, as Python registers one-field layouts.
+    for flags in [GROUP, 0] {
+        let schema = program
+            .schema(domain, &schema_attr(flags, &entries))
+            .expect("a schema");
+        let counter = program
+            .counter(domain, &counter_attr(c"dram", schema))
+            .expect("a counter");
+        let two = [bytes(10, 1), bytes(20, 2)].concat();
+        // Embedded timestamps; explicit ones override them.
+        program
+            .write_counters(stream, &counter_batch(counter, &two, None))
+            .expect("written");
+        program
+            .write_counters(stream, &counter_batch(counter, &two, Some(&[7, 8])))
+            .expect("written");
+        program
+            .write_counter(stream, 9, counter, &bytes(10, 3))
+            .expect("written");
+        let fields = |read: u64| format!("{{read: U64({read}), load: 2[F32(0.5) F32(1.5)]}}");
+        assert_eq!(
+            program.journal.take(),
+            [
+                format!(
+                    "counter dram in scope 0 @10 {} @20 {}",
+                    fields(1),
+                    fields(2)
+                ),
+                format!("counter dram in scope 0 @7 {} @8 {}", fields(1), fields(2)),
+                format!("counter dram in scope 0 @9 {}", fields(3)),
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_counter_belongs_to_its_scope_and_clock_or_to_those_of_the_stream() {
+    let program = Program::new();
+    let (session, domain, _) = program.ready();
+    let (one, two) = (
+        program
+            .scope(domain, NVTX_SCOPE_ROOT, Some(c"one"), 0)
+            .expect("a scope"),
+        program
+            .scope(domain, NVTX_SCOPE_ROOT, Some(c"two"), 0)
+            .expect("a scope"),
+    );
+    let attr = nvtxwStreamAttributes_t {
+        scopeId: one,
+        timeDomainId: NVTX_TIMESTAMP_TYPE_CPU_TSC,
+        ..stream_attr(c"scoped", domain)
+    };
+    let stream = program.open_with(session, &attr).expect("a stream");
+    program.journal.take();
+    let time = nvtxSemanticsTime_t {
+        header: nvtxSemanticsHeader_t {
+            structSize: size_of::<nvtxSemanticsTime_t>() as u32,
+            semanticId: NVTX_SEMANTIC_ID_TIME_V1,
+            version: 1,
+            next: ptr::null(),
+        },
+        timeDomainId: NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER,
+    };
+    let plain = program
+        .counter(domain, &counter_attr(c"plain", INT64))
+        .expect("a counter");
+    let own = nvtxCounterAttr_t {
+        scopeId: two,
+        semantics: &time.header,
+        ..counter_attr(c"own", INT64)
+    };
+    let own = program.counter(domain, &own).expect("a counter");
+    for counter in [plain, own] {
+        program
+            .write_counter(stream, 1, counter, &bytes![5_i64])
+            .expect("written");
+    }
+    assert_eq!(
+        program.journal.take(),
+        [
+            format!("counter plain in scope {one} time domain 10 @1 {{plain: I64(5)}}"),
+            format!("counter own in scope {two} time domain 80 @1 {{own: I64(5)}}"),
+        ]
+    );
+}
+
+#[test]
+fn bad_samples_are_refused() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let counter = program
+        .counter(domain, &counter_attr(c"depth", INT64))
+        .expect("a counter");
+    let one = bytes![5_i64];
+    for (data, reason) in [
+        (
+            &one[..7],
+            "size is 7, but a sample of counter `depth` has 8 bytes",
+        ),
+        (
+            &[0; 16],
+            "size is 16, but a sample of counter `depth` has 8 bytes",
+        ),
+        (
+            &[],
+            "size is 0, but a sample of counter `depth` has 8 bytes",
+        ),
+    ] {
+        assert_invalid(
+            program.write_counter(stream, 0, counter, data),
+            &format!("CounterWrite on \"gpu\": {reason}"),
+        );
+    }
+    assert_invalid(
+        member!(program, CounterWrite(stream, 0, counter, ptr::null(), 8)),
+        "CounterWrite on \"gpu\": data is null, but size is 8",
+    );
+    let unknown = |id: u64| {
+        format!(
+            "counterId {id} is no counter of the stream's domain: register it there, and use the ID it gets"
+        )
+    };
+    for id in [0, 17, 1 << 24, counter + 1] {
+        assert_invalid(
+            program.write_counter(stream, 0, id, &one),
+            &format!("CounterWrite on \"gpu\": {}", unknown(id)),
+        );
+        assert_invalid(
+            member!(program, CounterNoValueWrite(stream, 0, id, 0)),
+            &format!("CounterNoValueWrite on \"gpu\": {}", unknown(id)),
+        );
+        assert_invalid(
+            program.write_counters(stream, &counter_batch(id, &one, Some(&[1]))),
+            &format!("CounterBatchWrite on \"gpu\": {}", unknown(id)),
+        );
+    }
+    assert_eq!(program.journal.take(), [""; 0]);
+}
+
+#[test]
+fn bad_batches_of_samples_are_refused_as_a_whole() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let counter = program
+        .counter(domain, &counter_attr(c"depth", INT64))
+        .expect("a counter");
+    let bytes = bytes![5_i64, 6_i64];
+    let times = [1, 2];
+    let good = counter_batch(counter, &bytes, Some(&times));
+    for (attr, reason) in [
+        (
+            counter_batch(counter, &bytes[..12], Some(&times)),
+            "countersSize is 12, which leaves 4 bytes over: each sample has 8 bytes; nothing was written",
+        ),
+        (
+            counter_batch(counter, &bytes, None),
+            "timestamps is null, and a sample of counter `depth` holds no timestamp either: give one of them",
+        ),
+        (
+            counter_batch(counter, &bytes, Some(&[1])),
+            "timestamps is 8 bytes long (timestampsSize), too short for 2 samples: it needs 16",
+        ),
+        (
+            // A count instead of bytes.
+            nvtxCounterBatch_t {
+                timestampsSize: 2,
+                ..good
+            },
+            "timestamps is 2 bytes long (timestampsSize), too short for 2 samples: it needs 16",
+        ),
+        (
+            nvtxCounterBatch_t {
+                counters: ptr::null(),
+                ..good
+            },
+            "counters is null, but countersSize is 16",
+        ),
+    ] {
+        assert_invalid(
+            program.write_counters(stream, &attr),
+            &format!("CounterBatchWrite on \"gpu\": {reason}"),
+        );
+    }
+    for flag in [
+        NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR,
+        NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR,
+    ] {
+        assert_unsupported(
+            program.write_counters(
+                stream,
+                &nvtxCounterBatch_t {
+                    flags: flag,
+                    ..good
+                },
+            ),
+            "CounterBatchWrite on \"gpu\": flags ask for a pair of time and interval, which is not read yet: give each \
+             sample a timestamp",
+        );
+    }
+    assert_invalid(
+        member!(program, CounterBatchWrite(stream, ptr::null())),
+        "CounterBatchWrite on \"gpu\": counterBatch is null",
+    );
+    program
+        .write_counters(stream, &counter_batch(counter, &[], Some(&[])))
+        .expect("nothing to do");
+    assert_eq!(program.journal.take(), [""; 0], "the backend is not asked");
+    // More timestamps than samples are no harm.
+    program
+        .write_counters(stream, &counter_batch(counter, &bytes, Some(&[1, 2, 3])))
+        .expect("written");
+    assert_eq!(
+        program.journal.take(),
+        ["counter depth in scope 0 @1 {depth: I64(5)} @2 {depth: I64(6)}"]
+    );
+}
+
+#[test]
+fn the_good_samples_of_a_batch_are_written() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let schema = program
+        .schema(
+            domain,
+            &schema_attr(
+                GROUP,
+                &[entry(TIMESTAMP, U64, c"t"), entry(VALUE, U32, c"n")],
+            ),
+        )
+        .expect("a schema");
+    let counter = program
+        .counter(domain, &counter_attr(c"group", schema))
+        .expect("a counter");
+    let bytes = bytes![
+        1_u64,
+        5_u32,
+        0_u32,
+        u64::MAX,
+        6_u32,
+        0_u32,
+        2_u64,
+        7_u32,
+        0_u32
+    ];
+    assert_invalid(
+        program.write_counters(stream, &counter_batch(counter, &bytes, None)),
+        "CounterBatchWrite on \"gpu\": sample 1 of 3: the unsigned timestamp 18446744073709551615 is greater than the \
+         greatest possible, 2^63 - 1",
+    );
+    assert_eq!(
+        program.journal.take(),
+        ["counter group in scope 0 @1 {n: U64(5)} @2 {n: U64(7)}"]
+    );
+}
+
+#[test]
+fn timestamps_need_no_alignment() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let counter = program
+        .counter(domain, &counter_attr(c"depth", INT64))
+        .expect("a counter");
+    let moved = [vec![0xAA], bytes![5_i64, 6_i64]].concat();
+    let attr = nvtxCounterBatch_t {
+        timestamps: moved[1..].as_ptr().cast(),
+        timestampsSize: 16,
+        ..counter_batch(counter, &moved[1..], None)
+    };
+    program.write_counters(stream, &attr).expect("written");
+    assert_eq!(
+        program.journal.take(),
+        ["counter depth in scope 0 @5 {depth: I64(5)} @6 {depth: I64(6)}"]
+    );
+}
+
+#[test]
+fn samples_without_a_value_tell_why() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let counter = program
+        .counter(domain, &counter_attr(c"depth", INT64))
+        .expect("a counter");
+    for reason in 0..3 {
+        member!(
+            program,
+            CounterNoValueWrite(stream, i64::from(reason) - 1, counter, reason)
+        )
+        .expect("written");
+    }
+    assert_eq!(
+        program.journal.take(),
+        [
+            "no value depth @-1 Zero",
+            "no value depth @0 Unchanged",
+            "no value depth @1 Unavailable"
+        ]
+    );
+    assert_invalid(
+        member!(program, CounterNoValueWrite(stream, 0, counter, 3)),
+        "CounterNoValueWrite on \"gpu\": reason is 3; the ABI defines 0 to 2",
+    );
+}
