@@ -1,0 +1,38 @@
+//! The checks of the layout: one for each place where padding can be.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote_spanned;
+use syn::ext::IdentExt as _;
+
+use crate::{
+    ast::Struct,
+    expand::{Target, entry},
+};
+
+/// Calls that fail at compile time where the layout is unfit, one for each field, with its span.
+pub(super) fn checks(input: &Struct, target: Target, this: &TokenStream) -> Vec<TokenStream> {
+    let mut checks = Vec::new();
+    for (index, field) in input.fields.iter().enumerate() {
+        let (ident, ty) = (&field.ident, &field.ty);
+        let name = ident.unraw().to_string();
+        let number = Literal::usize_unsuffixed(index);
+        let span = entry::at(ident.span());
+        let extent = quote_spanned! {span=>
+            _nvtxw::Extent::new(#name, #number, _nvtxw::offset_of!(#this, #ident), _nvtxw::size_of::<#ty>())
+        };
+        checks.push(match input.fields.get(index + 1) {
+            Some(next) => {
+                let next = &next.ident;
+                let next_name = next.unraw().to_string();
+                quote_spanned!(span=> #extent.assert_before(#next_name, _nvtxw::offset_of!(#this, #next)))
+            }
+            None => quote_spanned!(span=> #extent.assert_last(_nvtxw::size_of::<#this>())),
+        });
+        if field.attributes.skip.is_some() {
+            // A skipped field is in no table, and its bytes are written all the same.
+            let stored = entry::stored(field, target);
+            checks.push(quote_spanned!(span=> _nvtxw::skipped(#stored)));
+        }
+    }
+    checks
+}

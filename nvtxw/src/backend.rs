@@ -1,0 +1,231 @@
+//! Backends.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, PoisonError};
+
+use nvtxw_abi::InProcess;
+
+use crate::Config;
+use crate::calls::{Begin, Finalize, Functions, LiveSession};
+use crate::error::{Error, Result};
+use crate::sync::{Mutex, MutexGuard};
+use crate::text;
+
+/// What traces are written to: the embedded backend, one in a library, or one in this program.
+///
+/// Clones are the same backend. A library is loaded once however often it is asked for, and its global state is freed when
+/// the last `Backend` of it and the last session of those are gone; the library itself stays mapped until the process
+/// exits.
+///
+/// Beginning and ending sessions of one backend is serialised here; everything else on different sessions may overlap.
+///
+/// ```
+/// # #[cfg(feature = "file")] {
+/// use nvtxw::{Backend, Config, Session};
+///
+/// let folder = std::env::temp_dir().join("nvtxw-doc-backend");
+/// std::fs::create_dir_all(&folder)?;
+/// let config = Config::new()
+///     .set("path", folder.join("run.pftrace").to_str().unwrap())?
+///     .set("overwrite", "true")?;
+/// let session = Session::begin(&Backend::embedded(), "run", &config)?;
+/// session.end()?;
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Backend {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    functions: Functions,
+    begin: Begin,
+    name: String,
+    exclusive: bool,
+    sessions: Arc<Mutex<Sessions>>,
+    /// Dropped when nothing uses the library any more through this backend.
+    _user: Option<LibraryUser>,
+}
+
+/// The sessions of a library that live.
+#[derive(Default)]
+struct Sessions {
+    live: usize,
+    /// One of them wants to be the only one.
+    exclusive: bool,
+}
+
+impl Backend {
+    /// The backend that is built in: it writes Perfetto files, by default `<session name>.pftrace` in the current
+    /// directory.
+    ///
+    /// Its config keys (path, format and so on) are those of the crate `nvtxw-file`. Each call gives an independent
+    /// instance; that makes no difference but to [`Backend::clone`].
+    #[cfg(feature = "file")]
+    #[must_use]
+    pub fn embedded() -> Self {
+        Self::in_process(nvtxw_file::in_process())
+    }
+
+    /// A backend in this program, made with the SDK of the crate `nvtxw-backend`.
+    ///
+    /// Its instance is released when the last clone of this `Backend` and its last session are gone.
+    #[must_use]
+    pub fn in_process(instance: InProcess) -> Self {
+        let functions = match Functions::of(instance.table()) {
+            Ok(functions) => functions,
+            Err(member) => unreachable!(
+                "`InProcess::new` requires a complete table, and this one lacks {member}"
+            ),
+        };
+        Self::new(
+            functions,
+            Begin::Instance(instance),
+            "in process".to_owned(),
+            false,
+            None,
+        )
+    }
+
+    pub(crate) fn new(
+        functions: Functions,
+        begin: Begin,
+        name: String,
+        exclusive: bool,
+        user: Option<LibraryUser>,
+    ) -> Self {
+        let sessions = user
+            .as_ref()
+            .map_or_else(Arc::default, |user| Arc::clone(&user.sessions));
+        Self {
+            inner: Arc::new(Inner {
+                functions,
+                begin,
+                name,
+                exclusive,
+                sessions,
+                _user: user,
+            }),
+        }
+    }
+
+    pub(crate) fn functions(&self) -> &Functions {
+        &self.inner.functions
+    }
+
+    pub(crate) fn begin(&self) -> &Begin {
+        &self.inner.begin
+    }
+
+    /// Begins a session; no other session of the library begins or ends meanwhile.
+    pub(crate) fn begin_session(&self, name: &str, config: &Config) -> Result<LiveSession> {
+        let c_name = text::c_string(name, "session name")?;
+        let config = config.as_c_str();
+        let mut sessions = lock(&self.inner.sessions);
+        if sessions.exclusive || (self.inner.exclusive && sessions.live > 0) {
+            return Err(Error::Busy {
+                library: self.inner.name.clone(),
+                session: name.to_owned(),
+            });
+        }
+        let live = LiveSession::begin(self.clone(), &c_name, config)
+            .map_err(|refusal| refusal.of("begin", format!("session `{name}`")))?;
+        sessions.live += 1;
+        sessions.exclusive = self.inner.exclusive;
+        Ok(live)
+    }
+
+    /// Runs the end of a session; no other session of the library begins or ends meanwhile.
+    pub(crate) fn end_session<R>(&self, end: impl FnOnce() -> R) -> R {
+        let mut sessions = lock(&self.inner.sessions);
+        let result = end();
+        sessions.live -= 1;
+        sessions.exclusive = false;
+        result
+    }
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Backend")
+            .field("name", &self.inner.name)
+            .field("exclusive", &self.inner.exclusive)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One user of a library: keeps it from being finalized.
+pub(crate) struct LibraryUser {
+    /// The address of the library's entry point: paths lie, links and copies of a path are one library.
+    entry: usize,
+    sessions: Arc<Mutex<Sessions>>,
+    process: u32,
+}
+
+struct Library {
+    users: usize,
+    finalize: Option<Finalize>,
+    sessions: Arc<Mutex<Sessions>>,
+}
+
+type Libraries = Mutex<BTreeMap<usize, Library>>;
+
+/// The libraries that are in use, by the address of their entry point.
+#[cfg(not(all(test, loom)))]
+static LIBRARIES: Libraries = Mutex::new(BTreeMap::new());
+
+#[cfg(all(test, loom))]
+nvtxw_loom::lazy_static! {
+    static ref LIBRARIES: Libraries = Mutex::new(BTreeMap::new());
+}
+
+impl LibraryUser {
+    pub(crate) fn enter(entry: usize, finalize: Option<Finalize>) -> Self {
+        let mut libraries = lock(&LIBRARIES);
+        let library = libraries.entry(entry).or_insert_with(|| Library {
+            users: 0,
+            finalize: None,
+            sessions: Arc::default(),
+        });
+        library.users += 1;
+        library.finalize = library.finalize.or(finalize);
+        Self {
+            entry,
+            sessions: Arc::clone(&library.sessions),
+            process: std::process::id(),
+        }
+    }
+
+    /// Runs `call` while no library is entered or finalized.
+    pub(crate) fn while_locked<R>(&self, call: impl FnOnce() -> R) -> R {
+        let _libraries = lock(&LIBRARIES);
+        call()
+    }
+}
+
+impl Drop for LibraryUser {
+    fn drop(&mut self) {
+        // In a forked child the library's state, and perhaps the lock, is the parent's.
+        if self.process != std::process::id() {
+            return;
+        }
+        let mut libraries = lock(&LIBRARIES);
+        let Some(library) = libraries.get_mut(&self.entry) else {
+            return;
+        };
+        library.users -= 1;
+        if library.users == 0
+            && let Some(library) = libraries.remove(&self.entry)
+            && let Some(finalize) = library.finalize
+        {
+            finalize.run();
+        }
+    }
+}
+
+/// The state behind `mutex`. It is whole after a panic too: nothing panics between its changes.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,221 @@
+//! The layout checks of derived structs, which run while the user's crate is compiled.
+//!
+//! The functions are `#[track_caller]` all the way down, so that the compiler points at the user's
+//! field and not in here.
+
+/// Where a field lies in its struct.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    name: &'static str,
+    index: usize,
+    size: usize,
+    end: usize,
+}
+
+impl Extent {
+    /// The field `name`, the `index`th, with `offset` and `size` in bytes.
+    pub const fn new(name: &'static str, index: usize, offset: usize, size: usize) -> Self {
+        Self {
+            name,
+            index,
+            size,
+            end: offset + size,
+        }
+    }
+
+    /// Fails at compile time unless the field has bytes, and `next` (at `offset`) starts where it
+    /// ends.
+    #[track_caller]
+    pub const fn assert_before(self, next: &str, offset: usize) {
+        self.assert_not_empty();
+        let gap = offset - self.end;
+        if gap > 0 {
+            Failure::of_padding(gap)
+                .text(" after field `")
+                .text(self.name)
+                .text("`, before `")
+                .text(next)
+                .text("`: ")
+                .text(leaks(gap))
+                .text("; put `")
+                .text(next)
+                .text("` before `")
+                .text(self.name)
+                .text("`, or fill the gap with ")
+                .filler(self.index, gap)
+                .fail();
+        }
+    }
+
+    /// Fails at compile time unless the field has bytes and the struct of `size` bytes ends where
+    /// it ends.
+    #[track_caller]
+    pub const fn assert_last(self, size: usize) {
+        self.assert_not_empty();
+        let gap = size - self.end;
+        if gap > 0 {
+            Failure::of_padding(gap)
+                .text(" after field `")
+                .text(self.name)
+                .text("`, at the end of the struct: ")
+                .text(leaks(gap))
+                .text("; fill the gap with ")
+                .filler(self.index, gap)
+                .fail();
+        }
+    }
+
+    #[track_caller]
+    const fn assert_not_empty(self) {
+        if self.size == 0 {
+            Failure::new()
+                .text("field `")
+                .text(self.name)
+                .text("` has no bytes, so there is nothing to write: remove it")
+                .fail();
+        }
+    }
+}
+
+const fn leaks(bytes: usize) -> &'static str {
+    if bytes == 1 {
+        "it would leak into the trace"
+    } else {
+        "they would leak into the trace"
+    }
+}
+
+/// The message of a compile-time failure, which may hold numbers that are known then only.
+pub(crate) struct Failure {
+    bytes: [u8; 1024],
+    len: usize,
+}
+
+impl Failure {
+    pub(crate) const fn new() -> Self {
+        Self {
+            bytes: [0; 1024],
+            len: 0,
+        }
+    }
+
+    const fn of_padding(bytes: usize) -> Self {
+        let bytes_of = if bytes == 1 {
+            " uninitialised padding byte"
+        } else {
+            " uninitialised padding bytes"
+        };
+        Self::new().number(bytes).text(bytes_of)
+    }
+
+    /// Appends text; what doesn't fit any more is left out.
+    pub(crate) const fn text(mut self, text: &str) -> Self {
+        let text = text.as_bytes();
+        if text.len() <= self.bytes.len() - self.len {
+            let mut at = 0;
+            while at < text.len() {
+                self.bytes[self.len] = text[at];
+                self.len += 1;
+                at += 1;
+            }
+        }
+        self
+    }
+
+    const fn number(self, number: usize) -> Self {
+        let before = if number >= 10 {
+            self.number(number / 10)
+        } else {
+            self
+        };
+        let digit = [b'0' + (number % 10) as u8];
+        match str::from_utf8(&digit) {
+            Ok(digit) => before.text(digit),
+            Err(_) => before,
+        }
+    }
+
+    /// The field that fills a gap after the field of this index.
+    const fn filler(self, index: usize, bytes: usize) -> Self {
+        self.text("`#[nvtx(skip)] _pad")
+            .number(index)
+            .text(": [u8; ")
+            .number(bytes)
+            .text("]`")
+    }
+
+    #[track_caller]
+    pub(crate) const fn fail(&self) -> ! {
+        match str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => panic!("{}", text),
+            Err(_) => panic!("a struct that can't be written"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn failure(check: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        *std::panic::catch_unwind(check)
+            .expect_err("the check passed")
+            .downcast()
+            .expect("a text")
+    }
+
+    #[test]
+    fn a_gap_names_both_fields_and_the_filler() {
+        let a = Extent::new("a", 0, 0, 1);
+        assert_eq!(
+            failure(move || a.assert_before("t", 8)),
+            "7 uninitialised padding bytes after field `a`, before `t`: they would leak into the trace; put `t` \
+             before `a`, or fill the gap with `#[nvtx(skip)] _pad0: [u8; 7]`"
+        );
+    }
+
+    #[test]
+    fn one_byte_is_singular() {
+        let a = Extent::new("a", 0, 0, 1);
+        let text = failure(move || a.assert_before("t", 2));
+        assert!(
+            text.starts_with("1 uninitialised padding byte after field `a`, before `t`: it would"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_tail_is_a_gap_too() {
+        let c = Extent::new("größe", 12, 100, 4);
+        assert_eq!(
+            failure(move || c.assert_last(128)),
+            "24 uninitialised padding bytes after field `größe`, at the end of the struct: they would leak into the \
+             trace; fill the gap with `#[nvtx(skip)] _pad12: [u8; 24]`"
+        );
+    }
+
+    #[test]
+    fn no_gap_passes() {
+        Extent::new("a", 0, 0, 8).assert_before("b", 8);
+        Extent::new("b", 1, 8, 8).assert_last(16);
+    }
+
+    #[test]
+    fn an_empty_field_is_refused_wherever_it_stands() {
+        let empty = Extent::new("e", 1, 8, 0);
+        let text = "field `e` has no bytes, so there is nothing to write: remove it";
+        assert_eq!(failure(move || empty.assert_before("b", 8)), text);
+        assert_eq!(failure(move || empty.assert_last(8)), text);
+    }
+
+    #[test]
+    fn names_too_long_for_the_message_are_left_out() {
+        const LONG: &[u8] = &[b'x'; 2000];
+        let field = Extent::new(str::from_utf8(LONG).unwrap(), 0, 0, 1);
+        assert!(
+            failure(move || field.assert_before("t", 2)).contains("after field ``, before `t`")
+        );
+    }
+}

@@ -1,0 +1,437 @@
+//! Plain marks and ranges: events without a struct of your own.
+
+use std::ffi::CStr;
+use std::mem::offset_of;
+use std::sync::Arc;
+
+use nvtxw_abi::raw::{
+    self, nvtxwEventAttributes_t, nvtxwEventRegStringPayload_t, nvtxwEventUtf8HeaderAttr_t,
+    nvtxwEventUtf8Payload_t, nvtxwRangeEndPayload_t, nvtxwRangeEventRegStringPayload_t,
+    nvtxwRangeEventUtf8Payload_t, nvtxwRangeIdEventRegStringPayload_t,
+    nvtxwRangeIdEventUtf8Payload_t, nvtxwRangePopPayload_t,
+};
+use nvtxw_abi::{EntryRole, EntryType, EventKind, TimestampRole};
+
+use crate::calls::{
+    EntryDefinition, EntrySemantics, LiveSession, Payload, Refusal, SchemaDefinition,
+};
+use crate::color::Argb;
+use crate::domain::DomainState;
+use crate::error::WriteError;
+use crate::id::{CategoryId, RangeId};
+use crate::register::Registrar;
+use crate::string::{Message, RegisteredString};
+use crate::writer::Writer;
+
+/// A schema's ID, or why the backend gave none.
+type SchemaId = Result<u64, WriteError>;
+
+/// The schemas of a domain's plain events. They are those that the helpers of C and Python register too, so that every
+/// backend knows them.
+#[derive(Debug)]
+pub(crate) struct PlainSchemas {
+    mark: Forms,
+    pushpop: Forms,
+    startend: Forms,
+    push: Forms,
+    pop: SchemaId,
+    start: Forms,
+    end: SchemaId,
+    message: SchemaId,
+}
+
+/// The two forms of an event: its message follows as text, or is a registered string.
+#[derive(Debug)]
+struct Forms {
+    text: SchemaId,
+    registered: SchemaId,
+}
+
+/// The entries that describe fields of `$payload`.
+macro_rules! entries {
+    ($payload:ty: $($entry:ident $field:literal ($($path:tt)+) $(as $role:expr)?),+) => {
+        [$( $entry($field, offset_of!($payload, $($path)+) $(, $role)?) ),+]
+    };
+}
+
+impl PlainSchemas {
+    /// Those of `domain`, registered if they aren't yet. The caller has borrowed the session mutably.
+    pub(crate) fn of(live: &LiveSession, domain: &DomainState) -> Arc<Self> {
+        let mut registered = domain.registered();
+        if let Some(plain) = &registered.plain {
+            return Arc::clone(plain);
+        }
+        let plain = Arc::new(Self::register(&Registrar::new(
+            live,
+            domain.handle,
+            &mut registered,
+        )));
+        registered.plain = Some(Arc::clone(&plain));
+        plain
+    }
+
+    fn register(registrar: &Registrar<'_>) -> Self {
+        let point = |kind, role| Forms {
+            text: event::<nvtxwEventUtf8Payload_t>(
+                registrar,
+                kind,
+                &entries!(nvtxwEventUtf8Payload_t:
+                    time c"timestamp" (timestamp) as role,
+                    color c"color" (attr.color),
+                    category c"category" (attr.category)
+                ),
+            ),
+            registered: event::<nvtxwEventRegStringPayload_t>(
+                registrar,
+                kind,
+                &entries!(nvtxwEventRegStringPayload_t:
+                    time c"timestamp" (timestamp) as role,
+                    color c"color" (attr.color),
+                    category c"category" (attr.category),
+                    message c"message" (attr.message)
+                ),
+            ),
+        };
+        let range = |kind| Forms {
+            text: event::<nvtxwRangeEventUtf8Payload_t>(
+                registrar,
+                kind,
+                &entries!(nvtxwRangeEventUtf8Payload_t:
+                    time c"timestampBegin" (timestampBegin) as TimestampRole::RangeBegin,
+                    time c"timestampEnd" (timestampEnd) as TimestampRole::RangeEnd,
+                    color c"color" (attr.color),
+                    category c"category" (attr.category)
+                ),
+            ),
+            registered: event::<nvtxwRangeEventRegStringPayload_t>(
+                registrar,
+                kind,
+                &entries!(nvtxwRangeEventRegStringPayload_t:
+                    time c"timestampBegin" (timestampBegin) as TimestampRole::RangeBegin,
+                    time c"timestampEnd" (timestampEnd) as TimestampRole::RangeEnd,
+                    color c"color" (attr.color),
+                    category c"category" (attr.category),
+                    message c"message" (attr.message)
+                ),
+            ),
+        };
+        // In the order of C's helper.
+        Self {
+            mark: point(EventKind::Mark, TimestampRole::Mark),
+            pushpop: range(EventKind::RangePushPop),
+            startend: range(EventKind::RangeStartEnd),
+            push: point(EventKind::RangePush, TimestampRole::RangeBegin),
+            pop: event::<nvtxwRangePopPayload_t>(
+                registrar,
+                EventKind::RangePop,
+                &entries!(nvtxwRangePopPayload_t:
+                    time c"timestamp" (timestamp) as TimestampRole::RangeEnd
+                ),
+            ),
+            start: Forms {
+                text: event::<nvtxwRangeIdEventUtf8Payload_t>(
+                    registrar,
+                    EventKind::RangeStart,
+                    &entries!(nvtxwRangeIdEventUtf8Payload_t:
+                        range_id c"rangeId" (rangeId),
+                        time c"timestamp" (timestamp) as TimestampRole::RangeBegin,
+                        color c"color" (attr.color),
+                        category c"category" (attr.category)
+                    ),
+                ),
+                registered: event::<nvtxwRangeIdEventRegStringPayload_t>(
+                    registrar,
+                    EventKind::RangeStart,
+                    &entries!(nvtxwRangeIdEventRegStringPayload_t:
+                        range_id c"rangeId" (rangeId),
+                        time c"timestamp" (timestamp) as TimestampRole::RangeBegin,
+                        color c"color" (attr.color),
+                        category c"category" (attr.category),
+                        message c"message" (attr.message)
+                    ),
+                ),
+            },
+            end: event::<nvtxwRangeEndPayload_t>(
+                registrar,
+                EventKind::RangeEnd,
+                &entries!(nvtxwRangeEndPayload_t:
+                    range_id c"rangeId" (rangeId),
+                    time c"timestamp" (timestamp) as TimestampRole::RangeEnd
+                ),
+            ),
+            message: schema(
+                registrar,
+                raw::NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC,
+                0,
+                0,
+                &[entry(
+                    c"message",
+                    0,
+                    EntryRole::Message.flags() | raw::NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED,
+                    EntryType::CStringUtf8,
+                )],
+            ),
+        }
+    }
+}
+
+fn event<T>(
+    registrar: &Registrar<'_>,
+    kind: EventKind,
+    entries: &[EntryDefinition<'_>],
+) -> SchemaId {
+    schema(
+        registrar,
+        raw::NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+        kind.schema_flags(),
+        size_of::<T>(),
+        entries,
+    )
+}
+
+fn schema(
+    registrar: &Registrar<'_>,
+    kind: u64,
+    flags: u64,
+    size: usize,
+    entries: &[EntryDefinition<'_>],
+) -> SchemaId {
+    let schema = SchemaDefinition {
+        name: None,
+        kind,
+        flags,
+        size,
+        pack_align: None,
+        entries,
+        static_id: 0,
+    };
+    registrar.define(&schema).map_err(|refusal| match refusal {
+        Refusal::Code(code) => WriteError::of(code),
+        Refusal::NullHandle => WriteError::NO_SCHEMA,
+    })
+}
+
+fn entry(
+    name: &'static CStr,
+    offset: usize,
+    flags: u64,
+    ty: EntryType,
+) -> EntryDefinition<'static> {
+    EntryDefinition {
+        flags,
+        ty: ty.to_raw(),
+        name,
+        description: None,
+        detail: 0,
+        offset,
+        semantics: EntrySemantics::None,
+    }
+}
+
+fn time(name: &'static CStr, offset: usize, role: TimestampRole) -> EntryDefinition<'static> {
+    entry(
+        name,
+        offset,
+        EntryRole::Timestamp(role).flags(),
+        EntryType::Int64,
+    )
+}
+
+fn color(name: &'static CStr, offset: usize) -> EntryDefinition<'static> {
+    entry(name, offset, 0, EntryType::ColorArgb)
+}
+
+fn category(name: &'static CStr, offset: usize) -> EntryDefinition<'static> {
+    entry(name, offset, 0, EntryType::Category)
+}
+
+fn range_id(name: &'static CStr, offset: usize) -> EntryDefinition<'static> {
+    entry(name, offset, 0, EntryType::RangeId)
+}
+
+fn message(name: &'static CStr, offset: usize) -> EntryDefinition<'static> {
+    entry(
+        name,
+        offset,
+        EntryRole::Message.flags(),
+        EntryType::RegisteredString,
+    )
+}
+
+/// What a plain event says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    Mark(i64),
+    PushPop(i64, i64),
+    StartEnd(i64, i64),
+    Push(i64),
+    Start(i64, RangeId),
+}
+
+/// A plain event that is being put together: [`write`](PlainEvent::write) writes it.
+///
+/// Without a message it has an empty one.
+///
+/// ```
+/// # use nvtxw::{Argb, CategoryId, RegisteredString, Writer, WriteError};
+/// fn launches(out: &Writer<'_>, name: RegisteredString, api: CategoryId) -> Result<(), WriteError> {
+///     out.mark(100).message("start").write()?;
+///     out.pushpop(120, 180).message(name).color(Argb::GREEN).category(api).write()
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is written before `write()`"]
+pub struct PlainEvent<'a> {
+    writer: &'a Writer<'a>,
+    shape: Shape,
+    message: Message<'a>,
+    color: Argb,
+    category: CategoryId,
+}
+
+impl<'a> PlainEvent<'a> {
+    #[inline]
+    pub(crate) fn new(writer: &'a Writer<'a>, shape: Shape) -> Self {
+        Self {
+            writer,
+            shape,
+            message: Message::Text(b""),
+            color: Argb::NONE,
+            category: CategoryId::NONE,
+        }
+    }
+
+    /// What the event says: text, or a [`RegisteredString`] of the stream's domain.
+    #[inline]
+    pub fn message(mut self, message: impl Into<Message<'a>>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// The event's colour: an [`Argb`], its number, or red, green and blue; [`Argb::NONE`], the default, leaves it to the
+    /// reader.
+    #[inline]
+    pub fn color(mut self, color: impl Into<Argb>) -> Self {
+        self.color = color.into();
+        self
+    }
+
+    /// The event's category, one of the stream's domain; [`CategoryId::NONE`] is the default.
+    #[inline]
+    pub fn category(mut self, category: CategoryId) -> Self {
+        self.category = category;
+        self
+    }
+
+    /// Writes the event.
+    ///
+    /// # Errors
+    /// What the backend answered, also to the registration of the event's schema when the stream was opened; that a
+    /// registered message belongs to another domain; that the stream was opened without plain events.
+    #[inline]
+    pub fn write(self) -> Result<(), WriteError> {
+        let plain = self.writer.plain()?;
+        let forms = match self.shape {
+            Shape::Mark(_) => &plain.mark,
+            Shape::PushPop(..) => &plain.pushpop,
+            Shape::StartEnd(..) => &plain.startend,
+            Shape::Push(_) => &plain.push,
+            Shape::Start(..) => &plain.start,
+        };
+        match self.message {
+            Message::Text(text) => self.write_text(forms.text?, plain.message?, text),
+            Message::Registered(string) => self.write_registered(forms.registered?, string),
+        }
+    }
+
+    #[inline]
+    fn write_text(&self, schema: u64, message_schema: u64, text: &[u8]) -> Result<(), WriteError> {
+        let attr = nvtxwEventUtf8HeaderAttr_t {
+            color: self.color.to_u32(),
+            category: self.category.to_u32(),
+        };
+        // An empty payload is one that isn't there.
+        let message = Payload::text(message_schema, if text.is_empty() { b"\0" } else { text });
+        let port = self.writer.port();
+        match self.shape {
+            Shape::Mark(timestamp) | Shape::Push(timestamp) => port.write(&[
+                Payload::plain(schema, &nvtxwEventUtf8Payload_t { timestamp, attr }),
+                message,
+            ]),
+            Shape::PushPop(start, end) | Shape::StartEnd(start, end) => {
+                let event = nvtxwRangeEventUtf8Payload_t {
+                    timestampBegin: start,
+                    timestampEnd: end,
+                    attr,
+                };
+                port.write(&[Payload::plain(schema, &event), message])
+            }
+            Shape::Start(timestamp, id) => {
+                let event = nvtxwRangeIdEventUtf8Payload_t {
+                    rangeId: id.get(),
+                    timestamp,
+                    attr,
+                };
+                port.write(&[Payload::plain(schema, &event), message])
+            }
+        }
+    }
+
+    #[inline]
+    fn write_registered(&self, schema: u64, string: RegisteredString) -> Result<(), WriteError> {
+        if string.owner != self.writer.owner() {
+            return Err(WriteError::foreign(string.owner));
+        }
+        let attr = nvtxwEventAttributes_t {
+            color: self.color.to_u32(),
+            category: self.category.to_u32(),
+            message: string.handle.raw(),
+        };
+        let port = self.writer.port();
+        match self.shape {
+            Shape::Mark(timestamp) | Shape::Push(timestamp) => port.write(&[Payload::plain(
+                schema,
+                &nvtxwEventRegStringPayload_t { timestamp, attr },
+            )]),
+            Shape::PushPop(start, end) | Shape::StartEnd(start, end) => {
+                let event = nvtxwRangeEventRegStringPayload_t {
+                    timestampBegin: start,
+                    timestampEnd: end,
+                    attr,
+                };
+                port.write(&[Payload::plain(schema, &event)])
+            }
+            Shape::Start(timestamp, id) => {
+                let event = nvtxwRangeIdEventRegStringPayload_t {
+                    rangeId: id.get(),
+                    timestamp,
+                    attr,
+                };
+                port.write(&[Payload::plain(schema, &event)])
+            }
+        }
+    }
+}
+
+/// Writes the end of the range that was pushed last.
+#[inline]
+pub(crate) fn pop(writer: &Writer<'_>, timestamp: i64) -> Result<(), WriteError> {
+    let schema = writer.plain()?.pop?;
+    writer.port().write(&[Payload::plain(
+        schema,
+        &nvtxwRangePopPayload_t { timestamp },
+    )])
+}
+
+/// Writes the end of the range `id`.
+#[inline]
+pub(crate) fn end(writer: &Writer<'_>, timestamp: i64, id: RangeId) -> Result<(), WriteError> {
+    let schema = writer.plain()?.end?;
+    writer.port().write(&[Payload::plain(
+        schema,
+        &nvtxwRangeEndPayload_t {
+            rangeId: id.get(),
+            timestamp,
+        },
+    )])
+}

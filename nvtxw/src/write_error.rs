@@ -1,0 +1,166 @@
+//! The errors of writes, which are as small as a result code.
+
+use std::fmt;
+use std::num::NonZeroI32;
+
+use nvtxw_abi::ResultCode;
+
+use crate::error::{Error, Result, advice};
+use crate::id::Owner;
+use crate::owner;
+
+/// Why a write failed: the backend's result code, as small as that.
+///
+/// `Result<(), WriteError>` is four bytes. [`at`](WriteError::at) adds what was written and where, off the fast path;
+/// `?` turns it into an [`Error`] as it is.
+///
+/// ```
+/// use nvtxw::WriteError;
+///
+/// assert_eq!(size_of::<Result<(), WriteError>>(), 4);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct WriteError(NonZeroI32);
+
+const _: () = assert!(size_of::<Result<(), WriteError>>() == 4);
+
+/// The lowest number of the range that stands for refusals of this crate; result codes of backends are small.
+const OWN: i32 = i32::MIN;
+/// From here on, the number is that of the domain that a string or a row belongs to.
+const FOREIGN: i32 = OWN + 0x100;
+/// The number after the last of that range.
+const FOREIGN_END: i32 = FOREIGN + 0x3FFF_0000;
+
+impl WriteError {
+    /// The stream was opened with `plain_events(false)`.
+    pub(crate) const NO_PLAIN_EVENTS: Self = Self::own(0);
+    /// A row was written through a writer with a scope, which only batches can carry.
+    pub(crate) const ROW_WITH_SCOPE: Self = Self::own(1);
+
+    /// The backend gave no ID for the event's schema.
+    pub(crate) const NO_SCHEMA: Self = Self::own(2);
+
+    /// An event's text lies outside the pool that was passed.
+    pub(crate) const TEXT_OUTSIDE_POOL: Self = Self::own(3);
+
+    const fn own(number: i32) -> Self {
+        match NonZeroI32::new(OWN + number) {
+            Some(code) => Self(code),
+            None => unreachable!(),
+        }
+    }
+
+    /// A string or a row of another domain was passed.
+    #[cold]
+    pub(crate) fn foreign(owner: Owner) -> Self {
+        let number = i32::try_from(owner.0.get())
+            .unwrap_or(i32::MAX)
+            .min(FOREIGN_END - FOREIGN - 1);
+        Self::own(FOREIGN - OWN + number)
+    }
+
+    /// What a backend answered.
+    #[inline]
+    pub(crate) fn check(code: i32) -> Result<(), Self> {
+        match NonZeroI32::new(code) {
+            None => Ok(()),
+            Some(code) => Err(Self(code)),
+        }
+    }
+
+    /// The refusal that `code` is, which isn't success.
+    pub(crate) fn of(code: ResultCode) -> Self {
+        Self(NonZeroI32::new(code.get()).unwrap_or(NonZeroI32::MIN))
+    }
+
+    /// The domain of the string or the row that was passed, if that was the fault.
+    fn owner(self) -> Option<Owner> {
+        let code = self.0.get();
+        let number = (FOREIGN..FOREIGN_END)
+            .contains(&code)
+            .then(|| code - FOREIGN)?;
+        Some(Owner(u32::try_from(number).ok()?.try_into().ok()?))
+    }
+
+    /// The backend's answer; [`ResultCode::INVALID_ARGUMENT`] if the backend wasn't asked, because a registered string or
+    /// a row belongs to another domain, or because the writer can't write this.
+    #[must_use]
+    pub fn code(self) -> ResultCode {
+        if (OWN..FOREIGN_END).contains(&self.0.get()) {
+            ResultCode::INVALID_ARGUMENT
+        } else {
+            ResultCode::new(self.0.get())
+        }
+    }
+
+    /// Whether the backend doesn't offer this: other writes may go on.
+    #[must_use]
+    pub fn is_not_supported(self) -> bool {
+        self.code() == ResultCode::NOT_SUPPORTED
+    }
+
+    /// The error with what was written, and the names of the stream and its domain.
+    ///
+    /// ```
+    /// # use nvtxw::{Result, Writer};
+    /// fn tick(out: &Writer<'_>, time: i64) -> Result<()> {
+    ///     out.mark(time).message("tick").write().map_err(|error| error.at(out))
+    /// }
+    /// ```
+    #[cold]
+    #[must_use]
+    pub fn at(self, place: &impl Place) -> Error {
+        Error::Write {
+            what: place.what(),
+            error: self,
+        }
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(owner) = self.owner() {
+            return write!(
+                f,
+                "a registered string or a row that was passed belongs to {}: use one of the stream's own domain",
+                owner::describe(owner)
+            );
+        }
+        match *self {
+            Self::NO_PLAIN_EVENTS => f.write_str("the stream was opened with `plain_events(false)`: leave that out"),
+            Self::ROW_WITH_SCOPE => f.write_str(
+                "a row or payload can't be written through a writer with a scope, which only batches carry: take a writer \
+                 without one, and give the event a `scope` field",
+            ),
+            Self::TEXT_OUTSIDE_POOL => f.write_str(
+                "the text of an event lies outside the pool that was passed: pass the pool that made its `FlexStr`s, and \
+                 clear it only after the write",
+            ),
+            Self::NO_SCHEMA => f.write_str(
+                "the backend is broken, it answered SUCCESS and gave no ID for the event's schema; report it to its makers",
+            ),
+            _ => write!(f, "the backend answered {}{}", self.code(), advice(self.code())),
+        }
+    }
+}
+
+impl fmt::Debug for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WriteError({self})")
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+/// What a [`WriteError`] can be told to have happened at: a [`Writer`](crate::Writer), an
+/// [`EventWriter`](crate::EventWriter) or a [`CounterWriter`](crate::CounterWriter).
+pub trait Place: sealed::Place {}
+
+impl<P: sealed::Place> Place for P {}
+
+pub(crate) mod sealed {
+    /// Says what is written to what.
+    pub trait Place {
+        fn what(&self) -> String;
+    }
+}

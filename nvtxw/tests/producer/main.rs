@@ -1,0 +1,22 @@
+//! What a backend gets from this crate, call by call.
+
+mod counters;
+mod describe;
+mod enums;
+mod events;
+mod flex;
+mod foreign;
+#[cfg(unix)]
+mod fork;
+mod in_process;
+mod loading;
+mod payloads;
+mod plain;
+mod plain_schemas;
+mod recorder;
+mod recorder_table;
+mod records;
+mod registration;
+mod rows;
+mod sessions;
+mod time;

@@ -1,0 +1,316 @@
+//! What the built-in backend costs, the whole way: call, decode, encode, write to a file in memory.
+//!
+//! `cargo bench -p nvtxw-tests --bench file`. Each line compares two ways to do one thing, measured in turn, the best of
+//! several rounds each: `name: ours A ns, other B ns, ratio R`, per event. An argument selects lines by a part of their name.
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{env, hint, process, thread};
+
+use nvtxw::{Backend, Config, NvtxEvent, Session, StreamOptions, StringHandle};
+use serde::Serialize;
+
+const EVENTS: usize = 1_000_000;
+/// Events in one call.
+const BATCH: usize = 4096;
+const NAMES: usize = 64;
+const ROUNDS: usize = 9;
+/// Records that are copied are written in runs of so many.
+const RECORDS: usize = 4096;
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = range_startend)]
+struct Kernel {
+    #[nvtx(timestamp_start)]
+    start: i64,
+    #[nvtx(timestamp_end)]
+    end: i64,
+    #[nvtx(message, registered_string)]
+    name: StringHandle,
+    #[nvtx(unit = "bytes")]
+    shared: u64,
+    registers: u32,
+    occupancy: f32,
+}
+
+/// An event as a program has it before it writes a trace of any kind.
+#[derive(Clone, Copy, Serialize)]
+struct Launch {
+    name: &'static str,
+    start: i64,
+    end: i64,
+    shared: u64,
+    registers: u32,
+    occupancy: f32,
+}
+
+/// What is copied for comparison.
+type Record = [u8; 64];
+
+/// The same events for every way to write them.
+struct Events {
+    names: Vec<&'static str>,
+    /// With an index into `names`.
+    launches: Vec<(usize, Launch)>,
+    records: Vec<Record>,
+}
+
+impl Events {
+    fn new() -> Self {
+        let names: Vec<&'static str> = (0..NAMES)
+            .map(|i| &*format!("kernel_{i}_nt_f16").leak())
+            .collect();
+        let mut random = 0x2545_F491_4F6C_DD1D_u64;
+        let mut next = move || {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random >> 16
+        };
+        let mut time = 0;
+        let launches: Vec<_> = (0..EVENTS)
+            .map(|_| {
+                let index = next() as usize % NAMES;
+                let start = time + (next() % 500) as i64;
+                let end = start + (next() % 4000) as i64;
+                time = end;
+                let launch = Launch {
+                    name: names[index],
+                    start,
+                    end,
+                    shared: next() % (1 << 17),
+                    registers: (next() % 256) as u32,
+                    occupancy: (next() % 100) as f32 / 100.0,
+                };
+                (index, launch)
+            })
+            .collect();
+        let records = launches
+            .iter()
+            .map(|(index, launch)| {
+                let mut record = [0; 64];
+                let (words, _) = record.as_chunks_mut::<8>();
+                words[0] = launch.start.to_le_bytes();
+                words[1] = launch.end.to_le_bytes();
+                words[2] = (*index as u64).to_le_bytes();
+                words[3] = launch.shared.to_le_bytes();
+                words[4] = u64::from(launch.registers).to_le_bytes();
+                words[5] = f64::from(launch.occupancy).to_le_bytes();
+                record
+            })
+            .collect();
+        Self {
+            names,
+            launches,
+            records,
+        }
+    }
+}
+
+/// A folder in memory, where there is one.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self> {
+        let shm = Path::new("/dev/shm");
+        let parent = if shm.is_dir() {
+            shm.to_owned()
+        } else {
+            env::temp_dir()
+        };
+        let folder = parent.join(format!("nvtxw-bench-{}", process::id()));
+        fs::create_dir_all(&folder)?;
+        Ok(Self(folder))
+    }
+
+    /// Where a file may be created.
+    fn file(&self) -> Result<PathBuf> {
+        let path = self.0.join("out");
+        if path.exists() {
+            fs::remove_file(&path)?;
+        }
+        Ok(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How a producer hands its events over.
+#[derive(Clone, Copy)]
+enum By {
+    Batch,
+    One,
+    /// Plain ranges with the name as text, and no fields.
+    Text,
+}
+
+/// Writes the events through the backend, so many streams at once each with all of them. Returns what a stream took.
+fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration> {
+    let config = Config::new().set("path", path.to_str().ok_or("the path is not UTF-8")?)?;
+    let mut session = Session::begin(&Backend::embedded(), "bench", &config)?;
+    let mut domain = session.default_domain()?;
+    let schema = domain.schema::<Kernel>()?;
+    let names = events
+        .names
+        .iter()
+        .map(|name| Ok(domain.string(name)?.handle()))
+        .collect::<Result<Vec<_>>>()?;
+    let domain = domain.id();
+    let mut open = (0..streams)
+        .map(|i| session.open_stream(&format!("stream {i}"), StreamOptions::new(domain)))
+        .collect::<nvtxw::Result<Vec<_>>>()?;
+    // A program has its structs already.
+    let kernels: Vec<_> = events
+        .launches
+        .iter()
+        .map(|&(index, launch)| Kernel {
+            start: launch.start,
+            end: launch.end,
+            name: names[index],
+            shared: launch.shared,
+            registers: launch.registers,
+            occupancy: launch.occupancy,
+        })
+        .collect();
+    let (shared, kernels) = (&session, &kernels);
+    let start = Instant::now();
+    thread::scope(|scope| {
+        let threads: Vec<_> = open
+            .iter_mut()
+            .map(|stream| {
+                scope.spawn(move || -> Result<()> {
+                    let out = shared.writer(stream)?;
+                    match by {
+                        By::Batch => {
+                            let out = out.events(schema)?;
+                            for batch in kernels.chunks(BATCH) {
+                                out.write_batch(batch)?;
+                            }
+                        }
+                        By::One => {
+                            let out = out.events(schema)?;
+                            for kernel in kernels {
+                                out.write(kernel)?;
+                            }
+                        }
+                        By::Text => {
+                            for (_, launch) in &events.launches {
+                                out.startend(launch.start, launch.end)
+                                    .message(launch.name)
+                                    .write()?;
+                            }
+                        }
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().expect("no writer panics"))
+    })?;
+    session.end()?;
+    Ok(start.elapsed())
+}
+
+/// Copies records into a buffer and writes that.
+fn raw(events: &Events, path: &Path) -> Result<Duration> {
+    let start = Instant::now();
+    let mut file = File::create_new(path)?;
+    let mut buffer = Vec::with_capacity(RECORDS);
+    for records in events.records.chunks(RECORDS) {
+        buffer.clear();
+        buffer.extend_from_slice(records);
+        file.write_all(hint::black_box(&buffer).as_flattened())?;
+    }
+    drop(file);
+    Ok(start.elapsed())
+}
+
+/// Writes each event as a line of JSON.
+fn json(events: &Events, path: &Path) -> Result<Duration> {
+    let start = Instant::now();
+    let mut file = BufWriter::new(File::create_new(path)?);
+    for (_, launch) in &events.launches {
+        serde_json::to_writer(&mut file, launch)?;
+        file.write_all(b"\n")?;
+    }
+    file.into_inner()?;
+    Ok(start.elapsed())
+}
+
+/// The best times of two ways, taken in turn.
+fn compare(
+    name: &str,
+    folder: &Folder,
+    mut ours: impl FnMut(&Path) -> Result<Duration>,
+    mut other: impl FnMut(&Path) -> Result<Duration>,
+) -> Result<()> {
+    let mut best = [Duration::MAX; 2];
+    for _ in 0..ROUNDS {
+        let times = [ours(&folder.file()?)?, other(&folder.file()?)?];
+        for (best, time) in best.iter_mut().zip(times) {
+            *best = time.min(*best);
+        }
+    }
+    let [ours, other] = best.map(|time| time.as_secs_f64() * 1e9 / EVENTS as f64);
+    println!(
+        "{name}: ours {ours:.1} ns, other {other:.1} ns, ratio {:.2}",
+        ours / other
+    );
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    // Cargo passes `--bench`.
+    let wanted = env::args().skip(1).find(|arg| !arg.starts_with('-'));
+    let is_wanted = |name: &str| wanted.as_ref().is_none_or(|part| name.contains(&**part));
+    let (events, folder) = (Events::new(), Folder::new()?);
+    let events = &events;
+    let by = |by, streams| move |path: &Path| ours(events, path, streams, by);
+    let raw = |path: &Path| raw(events, path);
+    let json = |path: &Path| json(events, path);
+
+    let name = "ranges in batches / copying records of 64 bytes";
+    if is_wanted(name) {
+        compare(name, &folder, by(By::Batch, 1), raw)?;
+    }
+    let name = "ranges in batches / lines of JSON by serde_json";
+    if is_wanted(name) {
+        compare(name, &folder, by(By::Batch, 1), json)?;
+    }
+    let name = "ranges one by one / in batches";
+    if is_wanted(name) {
+        compare(name, &folder, by(By::One, 1), by(By::Batch, 1))?;
+    }
+    let name = "plain ranges with text / copying records of 64 bytes";
+    if is_wanted(name) {
+        compare(name, &folder, by(By::Text, 1), raw)?;
+    }
+    // Both streams have all events: twice the work.
+    let name = "an event on each of two streams, two threads / on one stream, two times";
+    if is_wanted(name) {
+        let twice = |path: &Path| Ok(ours(events, path, 1, By::Batch)? * 2);
+        compare(name, &folder, by(By::Batch, 2), twice)?;
+    }
+    let name = "bytes per event / in records";
+    if is_wanted(name) {
+        let path = folder.file()?;
+        ours(events, &path, 1, By::Batch)?;
+        let bytes = fs::metadata(&path)?.len() as f64 / EVENTS as f64;
+        let record = size_of::<Record>() as f64;
+        let ratio = bytes / record;
+        println!("{name}: ours {bytes:.1} B, other {record:.1} B, ratio {ratio:.2}");
+    }
+    Ok(())
+}

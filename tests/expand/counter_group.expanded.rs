@@ -1,0 +1,91 @@
+const _: () = {
+    use ::nvtxw::__private as _nvtxw;
+    /**A counter group, `Channel` in traces.
+
+| entry | type | |
+|---|---|---|
+| `time` | `i64` | timestamp |
+| `read` | `u64` | `bytes` |
+| `busy` | `f64` |  |
+*/
+    #[automatically_derived]
+    unsafe impl _nvtxw::NvtxCounterGroup for Channel {
+        #[doc(hidden)]
+        const SCHEMA: _nvtxw::SchemaTable = _nvtxw::SchemaTable {
+            name: c"Channel",
+            role: _nvtxw::SchemaRole::CounterGroup,
+            size: _nvtxw::size_of::<Channel>(),
+            pack_align: _nvtxw::Option::None,
+            entries: &[
+                _nvtxw::Entry::new(
+                    c"time",
+                    <i64 as _nvtxw::TimestampField>::SAMPLE,
+                    _nvtxw::offset_of!(Channel, time),
+                ),
+                _nvtxw::Entry::value_type(
+                    _nvtxw::Entry::unit(
+                        _nvtxw::Entry::new(
+                            c"read",
+                            <u64 as _nvtxw::CounterField>::COUNTER,
+                            _nvtxw::offset_of!(Channel, read),
+                        ),
+                        c"bytes",
+                    ),
+                    _nvtxw::ValueType::Delta,
+                ),
+                _nvtxw::Entry::interpolation(
+                    _nvtxw::Entry::new(
+                        c"busy",
+                        <f64 as _nvtxw::CounterField>::COUNTER,
+                        _nvtxw::offset_of!(Channel, busy),
+                    ),
+                    _nvtxw::Interpolation::Linear,
+                ),
+            ],
+        };
+        #[doc(hidden)]
+        const CHECK: () = ();
+    }
+    #[automatically_derived]
+    impl _nvtxw::EmbeddedTime for Channel {}
+    const _: () = _nvtxw::Extent::new(
+            "time",
+            0,
+            _nvtxw::offset_of!(Channel, time),
+            _nvtxw::size_of::<i64>(),
+        )
+        .assert_before("read", _nvtxw::offset_of!(Channel, read));
+    const _: () = _nvtxw::Extent::new(
+            "read",
+            1,
+            _nvtxw::offset_of!(Channel, read),
+            _nvtxw::size_of::<u64>(),
+        )
+        .assert_before("busy", _nvtxw::offset_of!(Channel, busy));
+    const _: () = _nvtxw::Extent::new(
+            "busy",
+            2,
+            _nvtxw::offset_of!(Channel, busy),
+            _nvtxw::size_of::<f64>(),
+        )
+        .assert_last(_nvtxw::size_of::<Channel>());
+    const _: _nvtxw::Entry = _nvtxw::Entry::value_type(
+        _nvtxw::Entry::unit(
+            _nvtxw::Entry::new(
+                c"read",
+                <u64 as _nvtxw::CounterField>::COUNTER,
+                _nvtxw::offset_of!(Channel, read),
+            ),
+            c"bytes",
+        ),
+        _nvtxw::ValueType::Delta,
+    );
+    const _: _nvtxw::Entry = _nvtxw::Entry::interpolation(
+        _nvtxw::Entry::new(
+            c"busy",
+            <f64 as _nvtxw::CounterField>::COUNTER,
+            _nvtxw::offset_of!(Channel, busy),
+        ),
+        _nvtxw::Interpolation::Linear,
+    );
+};

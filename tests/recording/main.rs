@@ -1,0 +1,108 @@
+//! What reaches a backend of a rich trace, call by call: `rich.jsonl`.
+
+mod rich;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nvtxw::{Backend, Config};
+
+fn blessed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("recording/rich.jsonl")
+}
+
+/// Compares line by line with the file, or rewrites that if `BLESS` is set.
+#[track_caller]
+fn compare(lines: &[String]) {
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(blessed(), lines.join("\n") + "\n").unwrap();
+        return;
+    }
+    let text = std::fs::read_to_string(blessed()).unwrap();
+    for (index, (found, expected)) in lines.iter().zip(text.lines()).enumerate() {
+        assert!(
+            found == expected,
+            "line {} differs:\n  found {found}\nblessed {expected}\nIf that is meant: `BLESS=1 cargo test -p nvtxw-tests --test recording`, and read the difference.",
+            index + 1
+        );
+    }
+    assert_eq!(
+        lines.len(),
+        text.lines().count(),
+        "the number of calls differs"
+    );
+}
+
+#[test]
+fn the_rich_trace_is_as_it_was_blessed() {
+    // SAFETY:
+    // - The recorder implements the ABI, takes calls from any thread, doesn't unwind, and never follows a handle.
+    let backend = unsafe { Backend::from_table(&nvtxw_recorder::TABLE) }.unwrap();
+    assert_eq!(rich::write(&backend, Config::new()).unwrap(), [""; 0]);
+    compare(&nvtxw_recorder::take("rich").unwrap());
+}
+
+/// The recorder as a library: Cargo puts it beside the test programs.
+fn library() -> PathBuf {
+    let name = format!(
+        "{}nvtxw_recorder{}",
+        std::env::consts::DLL_PREFIX,
+        std::env::consts::DLL_SUFFIX
+    );
+    std::env::current_exe().unwrap().with_file_name(name)
+}
+
+#[test]
+#[ignore = "run by `the_library_records_the_same`, which sets NVTXW_RECORD"]
+fn write_through_the_library() {
+    // SAFETY:
+    // - As for the table.
+    let backend = unsafe { Backend::load(library()) }.unwrap();
+    assert_eq!(rich::write(&backend, Config::new()).unwrap(), [""; 0]);
+}
+
+#[test]
+fn the_library_records_the_same() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recording.jsonl");
+    let _ = std::fs::remove_file(&path);
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["write_through_the_library", "--exact", "--ignored"])
+        .env("NVTXW_RECORD", &path)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    // The last user of a library finalizes it; a table has nothing to finalize.
+    assert_eq!(lines.pop().as_deref(), Some(r#"{"call":"nvtxwFinalize"}"#));
+    compare(&lines);
+}
+
+#[test]
+fn the_embedded_backend_refuses_only_what_it_lacks() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rich.pftrace");
+    let config = Config::new()
+        .set("path", path.to_str().unwrap())
+        .unwrap()
+        .set("overwrite", "true")
+        .unwrap()
+        .set("base", "-1")
+        .unwrap();
+    let missed = rich::write(&Backend::embedded(), config).unwrap();
+    assert_eq!(
+        missed,
+        [
+            "flexible data",
+            "sync point",
+            "sync points",
+            "conversion",
+            "interval",
+            "interval"
+        ]
+    );
+}

@@ -1,0 +1,6 @@
+use nvtxw::NvtxEnum;
+
+#[derive(NvtxEnum, Clone, Copy)]
+enum Level {}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use nvtxw::NvtxEnum;
+
+#[derive(NvtxEnum, Clone, Copy)]
+#[repr(transparent)]
+enum Level {
+    Only,
+}
+
+fn main() {}

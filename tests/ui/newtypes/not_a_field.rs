@@ -1,0 +1,7 @@
+use nvtxw::NvtxField;
+
+#[derive(NvtxField, Clone, Copy)]
+#[repr(transparent)]
+struct Name(&'static str);
+
+fn main() {}

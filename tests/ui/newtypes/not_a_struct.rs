@@ -1,0 +1,10 @@
+use nvtxw::NvtxField;
+
+#[derive(NvtxField, Clone, Copy)]
+#[repr(u8)]
+enum Level {
+    Low,
+    High,
+}
+
+fn main() {}

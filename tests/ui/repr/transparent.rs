@@ -1,0 +1,11 @@
+use nvtxw::NvtxEvent;
+
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(transparent)]
+#[nvtx(kind = mark)]
+struct Event {
+    #[nvtx(timestamp)]
+    time: i64,
+}
+
+fn main() {}

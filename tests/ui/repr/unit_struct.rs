@@ -1,0 +1,8 @@
+use nvtxw::NvtxEvent;
+
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = mark)]
+struct Event;
+
+fn main() {}

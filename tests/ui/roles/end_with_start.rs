@@ -1,0 +1,15 @@
+use nvtxw::NvtxEvent;
+
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = range_end)]
+struct Event {
+    #[nvtx(timestamp_start)]
+    start: i64,
+    #[nvtx(timestamp_end)]
+    end: i64,
+    #[nvtx(range_id)]
+    id: u64,
+}
+
+fn main() {}

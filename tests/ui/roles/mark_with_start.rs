@@ -1,0 +1,13 @@
+use nvtxw::NvtxEvent;
+
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = mark)]
+struct Event {
+    #[nvtx(timestamp)]
+    time: i64,
+    #[nvtx(timestamp_start)]
+    start: i64,
+}
+
+fn main() {}

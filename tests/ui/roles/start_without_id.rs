@@ -1,0 +1,11 @@
+use nvtxw::NvtxEvent;
+
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = range_start)]
+struct Event {
+    #[nvtx(timestamp_start)]
+    start: i64,
+}
+
+fn main() {}
