@@ -1,0 +1,97 @@
+//! Converts a PyTorch profiler trace (Kineto, the Chrome trace-event format) to a Perfetto file.
+//!
+//! The shape to copy: known events become structs (`row.rs`), what only the file knows becomes records (`trace.rs`,
+//! `write.rs`); everything is registered while reading, sorted, and then written stream by stream.
+#![forbid(unsafe_code)]
+
+mod event;
+mod problems;
+mod read;
+mod relate;
+mod row;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod write;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use clap::Parser;
+use nvtxw::{Backend, Config, Session};
+
+use crate::problems::Problems;
+use crate::relate::Flows;
+use crate::trace::Trace;
+use crate::write::Written;
+
+/// Converts a PyTorch profiler trace to a Perfetto file
+#[derive(Parser)]
+struct Options {
+    /// The trace: JSON, gzipped or not
+    input: PathBuf,
+    /// The file to write; an existing one is replaced
+    #[arg(short, long, value_name = "OUT.pftrace")]
+    output: PathBuf,
+}
+
+fn main() -> Result<()> {
+    let Options { input, output } = Options::parse();
+    let source = read::open(&input).with_context(|| format!("can't read {}", input.display()))?;
+    ensure!(
+        fs::canonicalize(&input).ok() != fs::canonicalize(&output).ok(),
+        "{} would be written over while it is read: choose another output",
+        input.display()
+    );
+    let path = output
+        .to_str()
+        .with_context(|| format!("{} is not UTF-8", output.display()))?;
+    let config = Config::new().set("path", path)?.set("overwrite", "true")?;
+    let mut session = Session::begin(&Backend::embedded(), "kineto", &config)?;
+
+    let mut domain = session.default_domain()?;
+    let (mut trace, mut problems, mut number) = (Trace::default(), Problems::default(), 0);
+    let read = read::events(source, &mut |event| {
+        if let Err(bad) = trace.add(event, &mut domain) {
+            problems.add(number, bad);
+        }
+        number += 1;
+    });
+    problems.report();
+
+    // After bad JSON too: what stands before it is good.
+    let domain = domain.id();
+    let flows = relate::relate(&mut trace);
+    let written = write::write(&mut session, domain, &mut trace)?;
+    session.end()?;
+
+    let Written {
+        ranges,
+        instants,
+        threads,
+    } = written;
+    println!(
+        "{}: {ranges} ranges and {instants} instants of {threads} threads",
+        output.display()
+    );
+    let Flows {
+        numbered,
+        covered,
+        loose,
+    } = flows;
+    println!(
+        "flows: {numbered} written, {covered} within one correlation id, {loose} of fewer than two ranges"
+    );
+    let others = read.map_err(|bad| {
+        anyhow!(
+            "{}: {bad}; what stands before is converted",
+            input.display()
+        )
+    })?;
+    if !others.is_empty() {
+        println!("not converted: the file's own {}", others.join(", "));
+    }
+    println!("to see it: ui.perfetto.dev, Open trace file");
+    Ok(())
+}
