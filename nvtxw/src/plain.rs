@@ -26,26 +26,26 @@ use crate::writer::Writer;
 /// A schema's ID, or why the backend gave none.
 type SchemaId = Result<u64, WriteError>;
 
-/// The schemas of a domain's plain events. They are those that the helpers of C and Python register too, so that every
-/// backend knows them.
+/// The schemas of a domain's plain events. They are those that the helpers of C and Python register too, in that order, so
+/// that every backend knows them.
 #[derive(Debug)]
-pub(crate) struct PlainSchemas {
-    mark: Forms,
-    pushpop: Forms,
-    startend: Forms,
-    push: Forms,
-    pop: SchemaId,
-    start: Forms,
-    end: SchemaId,
-    message: SchemaId,
-}
+pub(crate) struct PlainSchemas([SchemaId; 13]);
 
-/// The two forms of an event: its message follows as text, or is a registered string.
-#[derive(Debug)]
-struct Forms {
-    text: SchemaId,
-    registered: SchemaId,
-}
+/// The schemas' IDs. Each writer holds a copy, so that a loop that writes keeps in registers what it uses. 0 is none; an
+/// event whose message follows as text has an ID only if the message has one too.
+pub(crate) type PlainIds = [u64; 13];
+
+/// Where schemas stand among the 13. Of an event with two forms, it is the one whose message follows as text, and the one
+/// whose message is a registered string stands `REGISTERED` behind.
+const MARK: usize = 0;
+const PUSHPOP: usize = 2;
+const STARTEND: usize = 4;
+const PUSH: usize = 6;
+const POP: usize = 8;
+const START: usize = 9;
+const END: usize = 11;
+const MESSAGE: usize = 12;
+const REGISTERED: usize = 1;
 
 /// The entries that describe fields of `$payload`.
 macro_rules! entries {
@@ -71,107 +71,140 @@ impl PlainSchemas {
     }
 
     fn register(registrar: &Registrar<'_>) -> Self {
-        let point = |kind, role| Forms {
-            text: event::<nvtxwEventUtf8Payload_t>(
-                registrar,
-                kind,
-                &entries!(nvtxwEventUtf8Payload_t:
-                    time c"timestamp" (timestamp) as role,
-                    color c"color" (attr.color),
-                    category c"category" (attr.category)
-                ),
-            ),
-            registered: event::<nvtxwEventRegStringPayload_t>(
-                registrar,
-                kind,
-                &entries!(nvtxwEventRegStringPayload_t:
-                    time c"timestamp" (timestamp) as role,
-                    color c"color" (attr.color),
-                    category c"category" (attr.category),
-                    message c"message" (attr.message)
-                ),
-            ),
-        };
-        let range = |kind| Forms {
-            text: event::<nvtxwRangeEventUtf8Payload_t>(
-                registrar,
-                kind,
-                &entries!(nvtxwRangeEventUtf8Payload_t:
-                    time c"timestampBegin" (timestampBegin) as TimestampRole::RangeBegin,
-                    time c"timestampEnd" (timestampEnd) as TimestampRole::RangeEnd,
-                    color c"color" (attr.color),
-                    category c"category" (attr.category)
-                ),
-            ),
-            registered: event::<nvtxwRangeEventRegStringPayload_t>(
-                registrar,
-                kind,
-                &entries!(nvtxwRangeEventRegStringPayload_t:
-                    time c"timestampBegin" (timestampBegin) as TimestampRole::RangeBegin,
-                    time c"timestampEnd" (timestampEnd) as TimestampRole::RangeEnd,
-                    color c"color" (attr.color),
-                    category c"category" (attr.category),
-                    message c"message" (attr.message)
-                ),
-            ),
-        };
-        // In the order of C's helper.
-        Self {
-            mark: point(EventKind::Mark, TimestampRole::Mark),
-            pushpop: range(EventKind::RangePushPop),
-            startend: range(EventKind::RangeStartEnd),
-            push: point(EventKind::RangePush, TimestampRole::RangeBegin),
-            pop: event::<nvtxwRangePopPayload_t>(
-                registrar,
-                EventKind::RangePop,
-                &entries!(nvtxwRangePopPayload_t:
-                    time c"timestamp" (timestamp) as TimestampRole::RangeEnd
-                ),
-            ),
-            start: Forms {
-                text: event::<nvtxwRangeIdEventUtf8Payload_t>(
+        let point = |kind, role| {
+            [
+                event::<nvtxwEventUtf8Payload_t>(
                     registrar,
-                    EventKind::RangeStart,
-                    &entries!(nvtxwRangeIdEventUtf8Payload_t:
-                        range_id c"rangeId" (rangeId),
-                        time c"timestamp" (timestamp) as TimestampRole::RangeBegin,
+                    kind,
+                    &entries!(nvtxwEventUtf8Payload_t:
+                        time c"timestamp" (timestamp) as role,
                         color c"color" (attr.color),
                         category c"category" (attr.category)
                     ),
                 ),
-                registered: event::<nvtxwRangeIdEventRegStringPayload_t>(
+                event::<nvtxwEventRegStringPayload_t>(
                     registrar,
-                    EventKind::RangeStart,
-                    &entries!(nvtxwRangeIdEventRegStringPayload_t:
-                        range_id c"rangeId" (rangeId),
-                        time c"timestamp" (timestamp) as TimestampRole::RangeBegin,
+                    kind,
+                    &entries!(nvtxwEventRegStringPayload_t:
+                        time c"timestamp" (timestamp) as role,
                         color c"color" (attr.color),
                         category c"category" (attr.category),
                         message c"message" (attr.message)
                     ),
                 ),
-            },
-            end: event::<nvtxwRangeEndPayload_t>(
+            ]
+        };
+        let range = |kind| {
+            [
+                event::<nvtxwRangeEventUtf8Payload_t>(
+                    registrar,
+                    kind,
+                    &entries!(nvtxwRangeEventUtf8Payload_t:
+                        time c"timestampBegin" (timestampBegin) as TimestampRole::RangeBegin,
+                        time c"timestampEnd" (timestampEnd) as TimestampRole::RangeEnd,
+                        color c"color" (attr.color),
+                        category c"category" (attr.category)
+                    ),
+                ),
+                event::<nvtxwRangeEventRegStringPayload_t>(
+                    registrar,
+                    kind,
+                    &entries!(nvtxwRangeEventRegStringPayload_t:
+                        time c"timestampBegin" (timestampBegin) as TimestampRole::RangeBegin,
+                        time c"timestampEnd" (timestampEnd) as TimestampRole::RangeEnd,
+                        color c"color" (attr.color),
+                        category c"category" (attr.category),
+                        message c"message" (attr.message)
+                    ),
+                ),
+            ]
+        };
+        let [mark, mark_registered] = point(EventKind::Mark, TimestampRole::Mark);
+        let [pushpop, pushpop_registered] = range(EventKind::RangePushPop);
+        let [startend, startend_registered] = range(EventKind::RangeStartEnd);
+        let [push, push_registered] = point(EventKind::RangePush, TimestampRole::RangeBegin);
+        let pop = event::<nvtxwRangePopPayload_t>(
+            registrar,
+            EventKind::RangePop,
+            &entries!(nvtxwRangePopPayload_t:
+                time c"timestamp" (timestamp) as TimestampRole::RangeEnd
+            ),
+        );
+        let [start, start_registered] = [
+            event::<nvtxwRangeIdEventUtf8Payload_t>(
                 registrar,
-                EventKind::RangeEnd,
-                &entries!(nvtxwRangeEndPayload_t:
+                EventKind::RangeStart,
+                &entries!(nvtxwRangeIdEventUtf8Payload_t:
                     range_id c"rangeId" (rangeId),
-                    time c"timestamp" (timestamp) as TimestampRole::RangeEnd
+                    time c"timestamp" (timestamp) as TimestampRole::RangeBegin,
+                    color c"color" (attr.color),
+                    category c"category" (attr.category)
                 ),
             ),
-            message: schema(
+            event::<nvtxwRangeIdEventRegStringPayload_t>(
                 registrar,
-                raw::NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC,
-                0,
-                0,
-                &[entry(
-                    c"message",
-                    0,
-                    EntryRole::Message.flags() | raw::NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED,
-                    EntryType::CStringUtf8,
-                )],
+                EventKind::RangeStart,
+                &entries!(nvtxwRangeIdEventRegStringPayload_t:
+                    range_id c"rangeId" (rangeId),
+                    time c"timestamp" (timestamp) as TimestampRole::RangeBegin,
+                    color c"color" (attr.color),
+                    category c"category" (attr.category),
+                    message c"message" (attr.message)
+                ),
             ),
+        ];
+        let end = event::<nvtxwRangeEndPayload_t>(
+            registrar,
+            EventKind::RangeEnd,
+            &entries!(nvtxwRangeEndPayload_t:
+                range_id c"rangeId" (rangeId),
+                time c"timestamp" (timestamp) as TimestampRole::RangeEnd
+            ),
+        );
+        let message = schema(
+            registrar,
+            raw::NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC,
+            0,
+            0,
+            &[entry(
+                c"message",
+                0,
+                EntryRole::Message.flags() | raw::NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED,
+                EntryType::CStringUtf8,
+            )],
+        );
+        Self([
+            mark,
+            mark_registered,
+            pushpop,
+            pushpop_registered,
+            startend,
+            startend_registered,
+            push,
+            push_registered,
+            pop,
+            start,
+            start_registered,
+            end,
+            message,
+        ])
+    }
+
+    /// The IDs.
+    pub(crate) fn ids(&self) -> PlainIds {
+        let mut ids = self.0.map(|schema| schema.unwrap_or(0));
+        if ids[MESSAGE] == 0 {
+            for event in [MARK, PUSHPOP, STARTEND, PUSH, START] {
+                ids[event] = 0;
+            }
         }
+        ids
+    }
+
+    /// Why there is no ID for what stands at `index`.
+    fn refusal(&self, index: usize) -> WriteError {
+        let refusal = self.0[index].err().or(self.0[MESSAGE].err());
+        refusal.unwrap_or(WriteError::NO_SCHEMA)
     }
 }
 
@@ -268,6 +301,20 @@ pub(crate) enum Shape {
     Start(i64, RangeId),
 }
 
+impl Shape {
+    /// Where the schema for a message that follows as text stands.
+    #[inline(always)]
+    fn index(self) -> usize {
+        match self {
+            Self::Mark(_) => MARK,
+            Self::PushPop(..) => PUSHPOP,
+            Self::StartEnd(..) => STARTEND,
+            Self::Push(_) => PUSH,
+            Self::Start(..) => START,
+        }
+    }
+}
+
 /// A plain event that is being put together: [`write`](PlainEvent::write) writes it.
 ///
 /// Without a message it has an empty one.
@@ -289,8 +336,10 @@ pub struct PlainEvent<'a> {
     category: CategoryId,
 }
 
+// Inlined always: what the caller passes decides nearly everything here, and what is left is too much for rustc to inline
+// by its own choice before it sees that.
 impl<'a> PlainEvent<'a> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(writer: &'a Writer<'a>, shape: Shape) -> Self {
         Self {
             writer,
@@ -302,7 +351,7 @@ impl<'a> PlainEvent<'a> {
     }
 
     /// What the event says: text, or a [`RegisteredString`] of the stream's domain.
-    #[inline]
+    #[inline(always)]
     pub fn message(mut self, message: impl Into<Message<'a>>) -> Self {
         self.message = message.into();
         self
@@ -310,14 +359,14 @@ impl<'a> PlainEvent<'a> {
 
     /// The event's colour: an [`Argb`], its number, or red, green and blue; [`Argb::NONE`], the default, leaves it to the
     /// reader.
-    #[inline]
+    #[inline(always)]
     pub fn color(mut self, color: impl Into<Argb>) -> Self {
         self.color = color.into();
         self
     }
 
     /// The event's category, one of the stream's domain; [`CategoryId::NONE`] is the default.
-    #[inline]
+    #[inline(always)]
     pub fn category(mut self, category: CategoryId) -> Self {
         self.category = category;
         self
@@ -328,23 +377,22 @@ impl<'a> PlainEvent<'a> {
     /// # Errors
     /// What the backend answered, also to the registration of the event's schema when the stream was opened; that a
     /// registered message belongs to another domain; that the stream was opened without plain events.
-    #[inline]
+    #[inline(always)]
     pub fn write(self) -> Result<(), WriteError> {
-        let plain = self.writer.plain()?;
-        let forms = match self.shape {
-            Shape::Mark(_) => &plain.mark,
-            Shape::PushPop(..) => &plain.pushpop,
-            Shape::StartEnd(..) => &plain.startend,
-            Shape::Push(_) => &plain.push,
-            Shape::Start(..) => &plain.start,
-        };
+        let index = self.shape.index();
         match self.message {
-            Message::Text(text) => self.write_text(forms.text?, plain.message?, text),
-            Message::Registered(string) => self.write_registered(forms.registered?, string),
+            Message::Text(text) => {
+                let schema = schema_id(self.writer, index)?;
+                self.write_text(schema, self.writer.plain_ids()[MESSAGE], text)
+            }
+            Message::Registered(string) => {
+                let schema = schema_id(self.writer, index + REGISTERED)?;
+                self.write_registered(schema, string)
+            }
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_text(&self, schema: u64, message_schema: u64, text: &[u8]) -> Result<(), WriteError> {
         let attr = nvtxwEventUtf8HeaderAttr_t {
             color: self.color.to_u32(),
@@ -377,7 +425,7 @@ impl<'a> PlainEvent<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_registered(&self, schema: u64, string: RegisteredString) -> Result<(), WriteError> {
         if string.owner != self.writer.owner() {
             return Err(WriteError::foreign(string.owner));
@@ -413,10 +461,28 @@ impl<'a> PlainEvent<'a> {
     }
 }
 
+/// The ID of the schema at `index`.
+#[inline(always)]
+fn schema_id(writer: &Writer<'_>, index: usize) -> SchemaId {
+    match writer.plain_ids()[index] {
+        0 => Err(refusal(writer, index)),
+        id => Ok(id),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn refusal(writer: &Writer<'_>, index: usize) -> WriteError {
+    let schemas = writer.plain_schemas();
+    schemas.map_or(WriteError::NO_PLAIN_EVENTS, |schemas| {
+        schemas.refusal(index)
+    })
+}
+
 /// Writes the end of the range that was pushed last.
 #[inline]
 pub(crate) fn pop(writer: &Writer<'_>, timestamp: i64) -> Result<(), WriteError> {
-    let schema = writer.plain()?.pop?;
+    let schema = schema_id(writer, POP)?;
     writer.port().write(&[Payload::plain(
         schema,
         &nvtxwRangePopPayload_t { timestamp },
@@ -426,7 +492,7 @@ pub(crate) fn pop(writer: &Writer<'_>, timestamp: i64) -> Result<(), WriteError>
 /// Writes the end of the range `id`.
 #[inline]
 pub(crate) fn end(writer: &Writer<'_>, timestamp: i64, id: RangeId) -> Result<(), WriteError> {
-    let schema = writer.plain()?.end?;
+    let schema = schema_id(writer, END)?;
     writer.port().write(&[Payload::plain(
         schema,
         &nvtxwRangeEndPayload_t {

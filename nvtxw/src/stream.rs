@@ -11,7 +11,7 @@ use crate::calls::{LiveSession, OneThreadAtATime, Refusal, StreamAttributes, Str
 use crate::domain::DomainState;
 use crate::error::{CloseError, Error, Result};
 use crate::id::{DefaultScope, DomainId, Owner};
-use crate::plain::PlainSchemas;
+use crate::plain::{PlainIds, PlainSchemas};
 use crate::time::Clock;
 use crate::{owner, text};
 
@@ -117,6 +117,8 @@ pub struct Stream {
     pub(crate) batch_ordering: BatchOrdering,
     /// `None`: opened without plain events.
     pub(crate) plain: Option<Arc<PlainSchemas>>,
+    /// Those of `plain`.
+    pub(crate) plain_ids: PlainIds,
     name: Box<str>,
     _one: OneThreadAtATime,
 }
@@ -179,6 +181,7 @@ impl Stream {
             domain,
             handle,
             batch_ordering,
+            plain_ids: plain.as_ref().map_or([0; 13], |plain| plain.ids()),
             plain,
             name: name.into(),
             _one: OneThreadAtATime::MARK,

@@ -9,7 +9,7 @@ use crate::error::{self, Error, Result, WriteError};
 use crate::event::{EventWriter, Schema};
 use crate::id::{Owner, RangeId};
 use crate::owner;
-use crate::plain::{self, PlainEvent, PlainSchemas, Shape};
+use crate::plain::{self, PlainEvent, PlainIds, PlainSchemas, Shape};
 use crate::sample::CounterWriter;
 use crate::stream::Stream;
 
@@ -22,6 +22,8 @@ use crate::stream::Stream;
 #[derive(Debug)]
 pub struct Writer<'w> {
     port: EventPort<'w>,
+    owner: Owner,
+    plain_ids: PlainIds,
     pub(crate) live: &'w LiveSession,
     pub(crate) stream: &'w mut Stream,
 }
@@ -32,6 +34,8 @@ impl<'w> Writer<'w> {
     pub(crate) fn new(live: &'w LiveSession, stream: &'w mut Stream) -> Self {
         Self {
             port: live.events(&stream.handle),
+            owner: stream.domain.owner,
+            plain_ids: stream.plain_ids,
             live,
             stream,
         }
@@ -45,15 +49,17 @@ impl<'w> Writer<'w> {
     /// The number of the stream's domain.
     #[inline]
     pub(crate) fn owner(&self) -> Owner {
-        self.stream.domain.owner
+        self.owner
     }
 
     #[inline]
-    pub(crate) fn plain(&self) -> Result<&PlainSchemas, WriteError> {
-        self.stream
-            .plain
-            .as_deref()
-            .ok_or(WriteError::NO_PLAIN_EVENTS)
+    pub(crate) fn plain_ids(&self) -> &PlainIds {
+        &self.plain_ids
+    }
+
+    /// `None`: the stream was opened without plain events.
+    pub(crate) fn plain_schemas(&self) -> Option<&PlainSchemas> {
+        self.stream.plain.as_deref()
     }
 
     /// A mark: something happened at `time`.
