@@ -1,4 +1,5 @@
 //! `docs/coverage.md`: every item and every test that it names exists, and every member of the table is in it.
+//! `docs/decoding.md`: every test that it names exists.
 
 #![forbid(unsafe_code)]
 
@@ -10,12 +11,11 @@ use nvtxw_abi::raw::{
 };
 use nvtxw_tests::workspace_root;
 
-/// A row of the tables: what it is about, the Rust items, and the tests with their files.
+/// A row of the tables: what it is about, and the Rust items.
 #[derive(Debug)]
 struct Row {
     subjects: Vec<String>,
     items: Vec<String>,
-    tests: Vec<(String, PathBuf)>,
 }
 
 fn document() -> PathBuf {
@@ -23,26 +23,29 @@ fn document() -> PathBuf {
 }
 
 fn rows() -> Vec<Row> {
-    let text = std::fs::read_to_string(document()).unwrap();
-    let mut rows = Vec::new();
-    for line in text
-        .lines()
+    cells(&document())
+        .into_iter()
+        .map(|[subjects, items, _]| Row {
+            subjects: spans(&subjects),
+            items: spans(&items),
+        })
+        .collect()
+}
+
+/// The rows of a document's tables, without their heads.
+fn cells(document: &Path) -> Vec<[String; 3]> {
+    let text = std::fs::read_to_string(document).unwrap();
+    text.lines()
         .filter(|line| line.starts_with('|') && !line.starts_with("|---"))
-    {
-        let cells: Vec<_> = line.trim_matches('|').split(" | ").collect();
-        if cells[2].trim() == "shown by" {
-            continue;
-        }
-        let [subjects, items, tests] = cells[..] else {
-            panic!("not three columns: {line}")
-        };
-        rows.push(Row {
-            subjects: spans(subjects),
-            items: spans(items),
-            tests: links(tests),
-        });
-    }
-    rows
+        .map(|line| {
+            let cells: Vec<_> = line.trim_matches('|').split(" | ").collect();
+            let [a, b, c] = cells[..] else {
+                panic!("not three columns: {line}")
+            };
+            [a, b, c].map(str::to_owned)
+        })
+        .filter(|[.., tests]| tests.trim() != "shown by")
+        .collect()
 }
 
 /// What stands between backticks.
@@ -246,33 +249,31 @@ fn every_item_exists() {
 #[test]
 fn every_test_exists() {
     let root = workspace_root();
-    let mut missing = Vec::new();
-    for row in rows() {
-        for (name, path) in row.tests {
-            let source = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
-            let at = source.find(&format!("fn {name}("));
-            // Its attributes stand between it and what ends before it.
-            let is_test = at.is_some_and(|at| {
-                source[..at]
-                    .rsplit("}\n")
-                    .next()
-                    .is_some_and(|before| before.contains("#[test]"))
-            });
-            if !is_test {
-                missing.push(format!(
-                    "{name} in {}, for {:?}",
-                    path.display(),
-                    row.subjects
-                ));
+    for document in [document(), root.join("docs/decoding.md")] {
+        let mut missing = Vec::new();
+        for [subjects, _, tests] in cells(&document) {
+            for (name, path) in links(&tests) {
+                let source = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
+                let at = source.find(&format!("fn {name}("));
+                // Its attributes stand between it and what ends before it.
+                let is_test = at.is_some_and(|at| {
+                    source[..at]
+                        .rsplit("}\n")
+                        .next()
+                        .is_some_and(|before| before.contains("#[test]"))
+                });
+                if !is_test {
+                    missing.push(format!("{name} in {}, for {subjects}", path.display()));
+                }
             }
         }
+        assert!(
+            missing.is_empty(),
+            "{} names what isn't there:\n{}",
+            document.display(),
+            missing.join("\n")
+        );
     }
-    assert!(
-        missing.is_empty(),
-        "{} names what isn't there:\n{}",
-        document().display(),
-        missing.join("\n")
-    );
 }
 
 #[test]

@@ -151,6 +151,15 @@ mod shadowed {
         pub fits: ::nvtxw::FlexStr,
     }
 
+    /// The names that the check of the fields binds them to.
+    #[derive(::nvtxw::NvtxPayload, Clone, ::std::marker::Copy)]
+    #[repr(C, packed)]
+    pub struct Bound {
+        pub _nvtxw_1: primitive::u32,
+        pub _nvtxw_0: primitive::u64,
+        pub _nvtxw_this: primitive::u8,
+    }
+
     impl Flexible {
         /// Not the trait's.
         pub fn fits(&self) {}
@@ -257,6 +266,7 @@ fn user_types_may_be_named_like_those_of_the_language() {
         <shadowed::Entries as NvtxEnum>::TABLE.values[4],
         (c"Table", 16)
     );
+    assert_eq!(shadowed::Bound::SCHEMA.size, 13);
     assert_eq!(shadowed::Flexible::SCHEMA.entries[1].name, c"pool");
 }
 

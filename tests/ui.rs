@@ -21,6 +21,7 @@ fn messages() {
         "repr",
         "roles",
         "storage",
+        "swapped",
         "text",
         "threads",
     ] {

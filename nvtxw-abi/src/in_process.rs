@@ -16,6 +16,10 @@ pub type BeginHook = unsafe extern "C" fn(
     session_out: *mut nvtxwSessionHandle_t,
 ) -> nvtxwResultCode_t;
 
+/// Passes the code and the reason of the last call that the backend refused on this thread, if it has not been asked for
+/// that one yet.
+pub type ReasonHook = fn(&mut dyn FnMut(ResultCode, &str));
+
 /// An instance of a backend in the same program, as a backend hands it to a producer: neither has
 /// to know the other.
 ///
@@ -26,6 +30,7 @@ pub struct InProcess {
     instance: *const c_void,
     begin: BeginHook,
     release: unsafe extern "C" fn(*const c_void),
+    reason: Option<ReasonHook>,
 }
 
 // SAFETY:
@@ -64,7 +69,20 @@ impl InProcess {
             instance,
             begin,
             release,
+            reason: None,
         }
+    }
+
+    /// The same token, with what tells why a call was refused. Without it a producer knows the code alone.
+    #[must_use]
+    pub fn with_reason(mut self, reason: ReasonHook) -> Self {
+        self.reason = Some(reason);
+        self
+    }
+
+    /// What tells why a call was refused, if the backend has that.
+    pub fn reason(&self) -> Option<ReasonHook> {
+        self.reason
     }
 
     /// The functions of the instance's sessions. `SessionBegin` there knows nothing of the
@@ -112,6 +130,7 @@ mod tests {
     use core::ffi::c_void;
     use core::ptr;
     use std::cell::Cell;
+    use std::string::ToString;
 
     use super::InProcess;
     use crate::ResultCode;
@@ -171,6 +190,24 @@ mod tests {
         assert_eq!(RELEASED.get(), None);
         drop(token);
         assert_eq!(RELEASED.get(), Some((instance.addr(), 1)));
+    }
+
+    #[test]
+    fn the_token_has_the_reason_that_it_was_given() {
+        static TABLE: nvtxwInterface_v2_t = nvtxwInterface_v2_t::empty();
+        // SAFETY:
+        // - Nothing calls the table or `begin`; `release` doesn't look at the instance.
+        let token = unsafe { InProcess::new(&TABLE, ptr::null(), begin, release) };
+        assert!(token.reason().is_none());
+
+        let token = token.with_reason(|told| told(ResultCode::FAILED, "the disk is full"));
+        let mut heard = None;
+        let reason = token.reason().expect("it was given one");
+        reason(&mut |code, text| heard = Some((code, text.to_string())));
+        assert_eq!(
+            heard,
+            Some((ResultCode::FAILED, "the disk is full".to_string()))
+        );
     }
 
     #[test]

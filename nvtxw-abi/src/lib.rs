@@ -48,7 +48,7 @@ pub use self::entry::{ArrayStyle, EntryPurpose, EntryRole, TimestampRole};
 pub use self::entry_type::EntryType;
 pub use self::event::{EventKind, SchemaRole};
 pub use self::id::IdClass;
-pub use self::in_process::{BeginHook, InProcess};
+pub use self::in_process::{BeginHook, InProcess, ReasonHook};
 pub use self::result::ResultCode;
 pub use self::scope::PredefinedScope;
 pub use self::stream::{Skid, StreamInterleaving, StreamOrdering};

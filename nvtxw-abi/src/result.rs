@@ -11,9 +11,10 @@ use crate::raw;
 ///
 /// assert_eq!(ResultCode::new(2), ResultCode::INVALID_ARGUMENT);
 /// assert_eq!(ResultCode::INVALID_ARGUMENT.to_string(), "INVALID_ARGUMENT (2)");
+/// assert_eq!(format!("{:?}", ResultCode::NOT_SUPPORTED), "NOT_SUPPORTED (7)");
 /// assert_eq!(ResultCode::new(42).to_string(), "unknown result 42");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct ResultCode(raw::nvtxwResultCode_t);
 
@@ -75,6 +76,12 @@ impl fmt::Display for ResultCode {
             Some(name) => write!(f, "{name} ({})", self.0),
             None => write!(f, "unknown result {}", self.0),
         }
+    }
+}
+
+impl fmt::Debug for ResultCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

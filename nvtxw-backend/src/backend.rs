@@ -7,7 +7,8 @@ use nvtxw_abi::NoValueReason;
 use crate::batch::EventBatch;
 use crate::counter::Counter;
 use crate::event::Event;
-use crate::refusal::Result;
+use crate::refusal::{Refusal, RefusalCounts, Result};
+use crate::relation::TimeRelation;
 use crate::sample::CounterBatch;
 use crate::session::SessionRequest;
 use crate::stream::StreamInfo;
@@ -42,6 +43,10 @@ pub trait Session: Send + Sync + 'static {
     /// # Errors
     /// What the producer gets if the stream can't be opened.
     fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<Self::Stream>;
+
+    /// Tells, once all streams are closed, how much of the session was refused. Called once, before [`end`](Self::end), if
+    /// anything was. By default it is let go.
+    fn note_refusals(&self, _counts: RefusalCounts) {}
 
     /// All data is in, and all streams are closed: the flush. Called once; then the session is dropped.
     ///
@@ -90,6 +95,17 @@ pub trait Stream: Send + 'static {
         reason: NoValueReason,
     ) -> Result<()>;
 
+    /// Takes a relation between two time domains of the stream's domain.
+    ///
+    /// # Errors
+    /// What the producer gets if it can't be kept; by default `NOT_SUPPORTED`.
+    fn write_relation(&mut self, _relation: &TimeRelation<'_>) -> Result<()> {
+        Err(Refusal::unsupported(
+            "this backend takes no relations between time domains: convert the timestamps to one time domain before writing \
+             them",
+        ))
+    }
+
     /// Nothing more will come. Called once, when the stream is closed or its session ends; then the stream is dropped.
     ///
     /// # Errors
@@ -120,12 +136,18 @@ pub trait AnySession: Send + Sync {
     #[doc(hidden)]
     fn open_any(&self, stream: &Arc<StreamInfo>) -> Result<Box<dyn Stream>>;
     #[doc(hidden)]
+    fn note_refusals_any(&self, counts: RefusalCounts);
+    #[doc(hidden)]
     fn end_any(&self) -> Result<()>;
 }
 
 impl<S: Session> AnySession for S {
     fn open_any(&self, stream: &Arc<StreamInfo>) -> Result<Box<dyn Stream>> {
         Ok(Box::new(self.open_stream(stream)?))
+    }
+
+    fn note_refusals_any(&self, counts: RefusalCounts) {
+        self.note_refusals(counts);
     }
 
     fn end_any(&self) -> Result<()> {

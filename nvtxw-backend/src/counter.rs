@@ -54,6 +54,11 @@ impl Counter {
         self.semantics.as_ref()
     }
 
+    /// The time domain of its timestamps, where it is not the stream's.
+    pub fn time_domain(&self) -> Option<u64> {
+        self.time_domain
+    }
+
     /// Bytes of one sample.
     pub fn sample_size(&self) -> usize {
         self.sample_size
@@ -65,6 +70,6 @@ impl Counter {
 pub enum CounterKind {
     /// One number.
     Scalar(EntryType),
-    /// The fields of a schema. One of them may be the sample's timestamp.
+    /// The fields of a schema. One of them may be the sample's timestamp, and some its scope.
     Group(Arc<Schema>),
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use nvtxw_abi::{IdClass, PredefinedScope, TimestampType};
 
@@ -14,6 +14,7 @@ use crate::resource::Resource;
 use crate::schema::Schema;
 use crate::scope::{Scope, ScopeRef};
 use crate::string::{Registered, Strings};
+use crate::sync::Mutex;
 use crate::time::TimeDomain;
 
 /// A domain of a session: what is registered in it, and what the data of its streams refers to.

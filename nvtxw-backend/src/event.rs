@@ -1,17 +1,22 @@
 //! Events: payloads that are checked, with their attributes worked out.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use nvtxw_abi::EventKind;
 
-use crate::decode::{self, read};
+use crate::data::{Data, Flex, Steps};
+use crate::decode;
 use crate::domain::Domain;
 use crate::refusal::{Refusal, Result};
+use crate::scalar::read;
 use crate::schema::{MessageAt, Schema, TimeAt};
 use crate::scope::ScopeRef;
 use crate::stream::StreamInfo;
 use crate::string::Registered;
-use crate::value::Visitor;
+use crate::text::{self, WideText};
+use crate::value::{Value, Visitor};
+use crate::walk;
 
 /// One event: its payloads, checked, with its attributes worked out.
 ///
@@ -47,16 +52,29 @@ pub enum Time {
 pub enum Text<'a> {
     /// Text in the event itself, without a null. Meant to be UTF-8; it may not be.
     Inline(&'a [u8]),
+    /// Text of wider code units in the event itself, without a null.
+    Wide(WideText<'a>),
     /// A registered string.
     Registered(Registered<'a>),
 }
 
 impl<'a> Text<'a> {
-    /// The text's bytes. Meant to be UTF-8; they may not be if the text is inline.
-    pub fn bytes(self) -> &'a [u8] {
+    /// The text, with U+FFFD for what is none. Allocates if something has to be converted.
+    pub fn to_string_lossy(self) -> Cow<'a, str> {
         match self {
-            Self::Inline(bytes) => bytes,
-            Self::Registered(string) => string.text().as_bytes(),
+            Self::Inline(bytes) => String::from_utf8_lossy(bytes),
+            Self::Wide(text) => text.to_string().into(),
+            Self::Registered(string) => string.text().into(),
+        }
+    }
+
+    /// The text that a value is.
+    pub(crate) fn of(value: Value<'a>) -> Option<Self> {
+        match value {
+            Value::Text(bytes) => Some(Self::Inline(bytes)),
+            Value::Wide(text) => Some(Self::Wide(text)),
+            Value::Registered(string) => string.map(Self::Registered),
+            _ => None,
         }
     }
 }
@@ -73,7 +91,7 @@ pub(crate) struct Payload<'a> {
 /// The payloads of an event, in order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Payloads<'a> {
-    One(Payload<'a>),
+    One(Payload<'a>, Option<Flex<'a>>),
     Many(&'a [Payload<'a>]),
 }
 
@@ -81,8 +99,22 @@ impl<'a> Payloads<'a> {
     #[inline]
     fn as_slice(&self) -> &[Payload<'a>] {
         match self {
-            Self::One(payload) => std::slice::from_ref(payload),
+            Self::One(payload, _) => std::slice::from_ref(payload),
             Self::Many(payloads) => payloads,
+        }
+    }
+
+    /// All that they may refer to.
+    #[inline]
+    fn data<'e>(&'e self, domain: &'a Domain, steps: &'e Steps) -> Data<'e, 'a> {
+        Data {
+            steps,
+            payloads: self.as_slice(),
+            flex: match self {
+                Self::One(_, flex) => *flex,
+                Self::Many(_) => None,
+            },
+            domain,
         }
     }
 }
@@ -101,7 +133,10 @@ type Scopes = [u64; 4];
 impl<'a> Event<'a> {
     /// An event of several payloads.
     pub(crate) fn gather(stream: &'a StreamInfo, payloads: &'a [Payload<'a>]) -> Result<Self> {
-        let domain = &**stream.domain();
+        let all = Payloads::Many(payloads);
+        let bytes = payloads.iter().map(|payload| payload.bytes.len());
+        let steps = Steps::for_bytes(bytes.fold(0, usize::saturating_add));
+        let data = all.data(stream.domain(), &steps);
         let (mut attributes, mut scopes) = (Attributes::default(), Scopes::default());
         let mut main: Option<(&Payload<'a>, EventKind)> = None;
         for payload in payloads {
@@ -111,41 +146,28 @@ impl<'a> Event<'a> {
                 }
                 main = Some((payload, kind));
             }
-            attributes.add(payload, domain, &mut scopes)?;
+            attributes.add(payload, &data, &mut scopes)?;
         }
         let Some((main, kind)) = main else {
             return Err(no_event(payloads));
         };
-        Self::new(
-            stream,
-            0,
-            main,
-            kind,
-            Payloads::Many(payloads),
-            attributes,
-            scopes,
-        )
+        Self::new(stream, 0, main, kind, all, attributes, scopes)
     }
 
-    /// An event of one payload, of a schema of this kind. `batch_scope` is 0 for a single event.
+    /// An event of one payload, of a schema of this kind. `batch_scope` and `flex` are 0 and `None` for a single event.
     #[inline]
     pub(crate) fn of_one(
         stream: &'a StreamInfo,
         batch_scope: u64,
         payload: Payload<'a>,
         kind: EventKind,
+        flex: Option<Flex<'a>>,
+        steps: &Steps,
     ) -> Result<Self> {
+        let one = Payloads::One(payload, flex);
         let (mut attributes, mut scopes) = (Attributes::default(), Scopes::default());
-        attributes.add(&payload, stream.domain(), &mut scopes)?;
-        Self::new(
-            stream,
-            batch_scope,
-            &payload,
-            kind,
-            Payloads::One(payload),
-            attributes,
-            scopes,
-        )
+        attributes.add(&payload, &one.data(stream.domain(), steps), &mut scopes)?;
+        Self::new(stream, batch_scope, &payload, kind, one, attributes, scopes)
     }
 
     #[inline]
@@ -196,43 +218,51 @@ impl<'a> Event<'a> {
     }
 
     /// What the event says.
+    #[inline]
     pub fn kind(&self) -> EventKind {
         self.kind
     }
 
     /// The schema of the payload that makes this an event of its kind.
+    #[inline]
     pub fn schema(&self) -> &Arc<Schema> {
         self.schema
     }
 
     /// When the event happens, in ticks of its [time domain](Self::time_domain). A range for the kinds
     /// [`RangePushPop`](EventKind::RangePushPop) and [`RangeStartEnd`](EventKind::RangeStartEnd), a point for all others.
+    #[inline]
     pub fn time(&self) -> Time {
         self.time
     }
 
     /// The time domain of its timestamps: that of the schema, else the stream's. A
     /// [`TimestampType`](crate::TimestampType) or a registered [time domain](Domain::time_domain); 0 for a timeline of its own.
+    #[inline]
     pub fn time_domain(&self) -> u64 {
         self.time_domain
     }
 
     /// The message. An empty one is not the same as none.
+    #[inline]
     pub fn message(&self) -> Option<Text<'a>> {
         self.attributes.message
     }
 
     /// The colour, as `0xAARRGGBB`.
+    #[inline]
     pub fn color(&self) -> Option<u32> {
         Some(self.attributes.color).filter(|color| *color != 0)
     }
 
     /// The category. It may have a [name](Domain::category).
+    #[inline]
     pub fn category(&self) -> Option<u32> {
         Some(self.attributes.category).filter(|category| *category != 0)
     }
 
     /// What joins the start and the end of a range.
+    #[inline]
     pub fn range_id(&self) -> Option<u64> {
         self.attributes.range_id
     }
@@ -246,20 +276,57 @@ impl<'a> Event<'a> {
     }
 
     /// The ID of [`scope`](Self::scope): a key for caches.
+    #[inline]
     pub fn scope_id(&self) -> u64 {
         self.scope
     }
 
-    /// How many payloads the event has. With more than one, names of fields may repeat.
+    /// How many payloads with fields the event has. With more than one, names of fields may repeat.
+    #[inline]
     pub fn payload_count(&self) -> usize {
-        self.payloads.as_slice().len()
+        let payloads = self.payloads.as_slice().iter();
+        payloads
+            .filter(|payload| !payload.schema.fields().is_empty())
+            .count()
+    }
+
+    /// The bytes of the event, if it has just one payload, in which each field has a [fixed place](crate::Field::offset): so
+    /// that a backend can work out once how it reads the events of a schema.
+    #[inline]
+    pub fn plain(&self) -> Option<&'a [u8]> {
+        match self.payloads.as_slice() {
+            [payload] if !payload.schema.plan.needs_walk && payload.count.is_none() => {
+                Some(payload.bytes)
+            }
+            _ => None,
+        }
+    }
+
+    /// Shows one field of [`schema`](Self::schema), by its index there, of a [plain](Self::plain) event; nothing if it holds an
+    /// attribute of the event.
+    ///
+    /// # Panics
+    /// If the event is not plain, or the schema has no such field.
+    pub fn visit_field<V: Visitor>(&self, index: usize, visitor: &mut V) {
+        let bytes = self.plain().expect("the event is plain");
+        let field = &self.schema.fields()[index];
+        if !field.is_attribute {
+            let (bytes, domain) = (&bytes[field.offset..], self.stream.domain());
+            decode::visit_field(field, field.count, bytes, domain, visitor);
+        }
     }
 
     /// Shows the fields of all payloads in order, without those that hold the event's attributes. Hidden ones are shown too.
     #[inline]
     pub fn visit<V: Visitor>(&self, visitor: &mut V) {
         let domain = self.stream.domain();
+        let steps = Steps::unlimited();
         for payload in self.payloads.as_slice() {
+            if payload.schema.plan.needs_walk {
+                let data = self.payloads.data(domain, &steps);
+                walk::show(payload.schema, payload.bytes, &data, visitor);
+                continue;
+            }
             for field in payload
                 .schema
                 .fields()
@@ -269,7 +336,7 @@ impl<'a> Event<'a> {
                 decode::visit_field(
                     field,
                     payload.count.or(field.count),
-                    payload.bytes,
+                    &payload.bytes[field.offset..],
                     domain,
                     visitor,
                 );
@@ -284,7 +351,7 @@ impl<'a> Attributes<'a> {
     fn add(
         &mut self,
         payload: &Payload<'a>,
-        domain: &'a Domain,
+        data: &Data<'_, 'a>,
         scopes: &mut Scopes,
     ) -> Result<()> {
         let Payload {
@@ -292,9 +359,13 @@ impl<'a> Attributes<'a> {
             bytes,
             count,
         } = *payload;
-        let plan = &schema.plan;
+        let (plan, domain) = (&schema.plan, data.domain);
+        if plan.needs_walk {
+            let found = walk::check(schema, bytes, data)?;
+            self.message = found.message.or(self.message);
+        }
         match plan.message {
-            None => {}
+            None | Some(MessageAt::Walk(_)) => {}
             Some(MessageAt::Handle(offset)) => match read(bytes, offset) {
                 0 => {}
                 handle => match domain.registered(handle) {
@@ -302,10 +373,13 @@ impl<'a> Attributes<'a> {
                     None => decode::check_handle(handle, "message", domain)?,
                 },
             },
-            Some(MessageAt::Fixed { offset, len }) => {
-                self.message = Some(Text::Inline(decode::text(&bytes[offset..offset + len])));
+            Some(MessageAt::Fixed { ty, offset, len }) => {
+                let text = text::before_null(ty, &bytes[offset..offset + len]);
+                self.message = Text::of(text::value(ty, text));
             }
-            Some(MessageAt::Whole) => self.message = Some(Text::Inline(decode::text(bytes))),
+            Some(MessageAt::Whole(ty)) => {
+                self.message = Text::of(text::value(ty, text::before_null(ty, bytes)));
+            }
         }
         if let Some(color) = plan
             .color
@@ -341,7 +415,7 @@ impl<'a> Attributes<'a> {
                 *known = scope;
             }
         }
-        if plan.has_handles {
+        if plan.has_handles && !plan.needs_walk {
             decode::check_handles(schema, count, bytes, domain, |field| !field.is_attribute)?;
         }
         Ok(())
@@ -402,7 +476,7 @@ fn no_time(schema: &Schema) -> Refusal {
 }
 
 #[cold]
-fn unknown_scope(scope: u64) -> Refusal {
+pub(crate) fn unknown_scope(scope: u64) -> Refusal {
     Refusal::invalid(format!(
         "the scope {scope} is neither predefined nor registered in the stream's domain"
     ))

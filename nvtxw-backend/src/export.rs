@@ -4,8 +4,8 @@
 /// language find it.
 ///
 /// The expression makes the backend. It is evaluated when the first session begins, and again if one begins after
-/// `nvtxwFinalize`. Use the macro once, and not in a library that other Rust crates link: two exported backends in one program
-/// would clash.
+/// `nvtxwFinalize`. Use the macro once, and not in a library that other Rust crates link: two exported backends in one
+/// program would clash. The crate may forbid unsafe code.
 ///
 /// ```
 /// # use nvtxw_backend::*;

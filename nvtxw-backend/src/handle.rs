@@ -1,11 +1,12 @@
 //! Handles: numbers that are looked up, and never dereferenced.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, TryLockError};
 
 use crate::list::List;
 use crate::lock::lock;
 use crate::refusal::{Refusal, Result};
+use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::{Mutex, MutexGuard};
 
 const _: () = assert!(usize::BITS == 64, "handles need pointers of 64 bits");
 
@@ -78,7 +79,17 @@ pub(crate) struct Entered<'a, T> {
 }
 
 impl<T> Slots<T> {
+    #[cfg(not(all(test, loom)))]
     pub(crate) const fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            slots: List::new(),
+            free: Mutex::new(Vec::new()),
+        }
+    }
+
+    #[cfg(all(test, loom))]
+    pub(crate) fn new(kind: Kind) -> Self {
         Self {
             kind,
             slots: List::new(),

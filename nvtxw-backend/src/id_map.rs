@@ -1,6 +1,6 @@
 //! A map from IDs that only grows, and is read without a lock.
 
-use std::sync::OnceLock;
+use crate::sync::OnceLock;
 
 /// A map from IDs that only grows. Any thread may insert, and read without waiting.
 ///
@@ -17,7 +17,7 @@ struct Node<T> {
 }
 
 impl<T> IdMap<T> {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             root: OnceLock::new(),
         }
@@ -41,7 +41,7 @@ impl<T> IdMap<T> {
         let mut new = Box::new(Node {
             id,
             value,
-            children: [const { OnceLock::new() }; 4],
+            children: std::array::from_fn(|_| OnceLock::new()),
         });
         let mut hash = hash(id);
         let mut slot = &self.root;

@@ -159,13 +159,16 @@
 //!   allocation; the data is read where the producer has it.
 //!
 //! # What is read
-//! Static schemas with all fixed-size scalars, fixed arrays, fixed UTF-8 text, nested structs, enums, registered strings,
-//! and several payloads per event, one of which may be text. Memory outside of the payloads is not touched, except that a
-//! text payload of size `SIZE_MAX` is read up to its null.
+//! All that a schema can describe: static and dynamic schemas, unions, nesting, arrays and text of any length in all encodings,
+//! offsets and pointers within an event, flexible data of batches. Each schema is worked out once, when it is registered; what
+//! lies at fixed places is then read from there, and all else is found by a walk that checks each step. The work is in
+//! proportion to the bytes of an event or a batch, however they refer to each other, and bad data refuses one event.
+//! `docs/decoding.md` in the project's repository has all of it, with the tests that show it.
 //!
-//! Unions, text and arrays of varying length, pointers and offsets, UTF-16 and UTF-32, `long double`, binary128 and tf32,
-//! scopes inside counter samples, interval timestamps, and relations between time domains are refused as `NOT_SUPPORTED`,
-//! with a reason that says what to do instead.
+//! Memory outside of an event's payloads and its batch's flexible data is not touched, except that a text payload of size
+//! `SIZE_MAX` is read up to its null. Pointers that say that such memory is to be copied are shown as addresses.
+//!
+//! The little that is refused as `NOT_SUPPORTED` comes with a reason that says what to do instead.
 
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
@@ -174,6 +177,7 @@ mod backend;
 mod batch;
 mod config;
 mod counter;
+mod data;
 mod decode;
 mod domain;
 mod enumeration;
@@ -183,9 +187,13 @@ mod finalise;
 mod handle;
 mod id_map;
 mod instance;
+mod last_refusal;
+mod layout;
 mod list;
 mod lock;
 pub mod log;
+#[cfg(all(test, loom))]
+mod loom;
 mod panic;
 mod plan;
 mod predefined;
@@ -193,17 +201,23 @@ mod raw;
 mod refusal;
 mod register;
 mod registry;
+mod relation;
 mod resource;
 mod sample;
+mod scalar;
 mod schema;
 mod scope;
 mod semantics;
 mod session;
+mod sink;
 mod spec;
 mod stream;
 mod string;
+mod sync;
+mod text;
 mod time;
 mod value;
+mod walk;
 mod write;
 
 pub use nvtxw_abi::{
@@ -220,7 +234,8 @@ pub use self::domain::Domain;
 pub use self::enumeration::{Enum, EnumEntry};
 pub use self::event::{Event, Text, Time};
 pub use self::raw::in_process;
-pub use self::refusal::{Refusal, Result};
+pub use self::refusal::{Refusal, RefusalCounts, Result};
+pub use self::relation::{RelationKind, SyncPoints, TimeRelation};
 pub use self::resource::Resource;
 pub use self::sample::{CounterBatch, CounterSample};
 pub use self::schema::{Field, FieldKind, FieldRole, Schema};
@@ -229,6 +244,7 @@ pub use self::semantics::{Correlation, CounterSemantics};
 pub use self::session::SessionRequest;
 pub use self::stream::StreamInfo;
 pub use self::string::Registered;
+pub use self::text::WideText;
 pub use self::time::TimeDomain;
 pub use self::value::{Value, Visitor};
 

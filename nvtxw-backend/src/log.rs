@@ -1,17 +1,42 @@
 //! Diagnostics: every refusal is reported, with its reason.
 //!
-//! The producer gets only a code. The reasons go to the hook that [`set_hook`] sets, by default to standard error, there at
-//! most 20 lines per process. The environment variable `NVTXW_LOG=off` silences that default.
+//! A producer in the same program can get the reason with the code, any other gets the code alone. The reasons go to the hook
+//! that [`set_hook`] sets, by default to standard error, there at most 20 lines per session, and 20 for all that is on no
+//! session. The environment variable `NVTXW_LOG=off` silences that default.
 
 use std::io::Write;
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::lock::lock;
 use crate::refusal::Refusal;
+use crate::sync::{Mutex, process_wide};
 
-/// Lines on standard error, before the one that says that no more come.
+/// Lines for a session, before the one that says that no more come.
 const LINES: u32 = 20;
+
+/// The lines on standard error for one session, or for what is on none.
+pub(crate) struct Lines {
+    /// The session's name.
+    session: Option<Arc<str>>,
+    written: AtomicU32,
+}
+
+/// Those for what is on no session.
+pub(crate) static OUTSIDE: Lines = Lines {
+    session: None,
+    written: AtomicU32::new(0),
+};
+
+impl Lines {
+    /// Those for a session of this name.
+    pub(crate) fn new(session: Arc<str>) -> Self {
+        Self {
+            session: Some(session),
+            written: AtomicU32::new(0),
+        }
+    }
+}
 
 /// A refusal, and of what.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +49,9 @@ pub struct Report<'a> {
     pub refusal: &'a Refusal,
 }
 
-static HOOK: Mutex<Option<fn(&Report<'_>)>> = Mutex::new(None);
+process_wide! {
+    static HOOK: Mutex<Option<fn(&Report<'_>)>> = Mutex::new(None);
+}
 
 /// Sets who gets the reports, for the whole process; `None` sets the default. The hook may be called from any thread, also
 /// from several at once.
@@ -32,21 +59,19 @@ pub fn set_hook(hook: Option<fn(&Report<'_>)>) {
     *lock(&HOOK) = hook;
 }
 
-pub(crate) fn report(report: &Report<'_>) {
+pub(crate) fn report(report: &Report<'_>, lines: &Lines) {
     let hook = *lock(&HOOK);
     match hook {
         Some(hook) => hook(report),
-        None => write_line(report),
+        None => write_line(report, lines),
     }
 }
 
-fn write_line(report: &Report<'_>) {
-    static WRITTEN: AtomicU32 = AtomicU32::new(0);
-
+fn write_line(report: &Report<'_>, lines: &Lines) {
     if std::env::var_os("NVTXW_LOG").is_some_and(|value| value == "off") {
         return;
     }
-    let written = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let written = lines.written.fetch_add(1, Ordering::Relaxed);
     if written < LINES {
         let Report {
             member,
@@ -56,11 +81,16 @@ fn write_line(report: &Report<'_>) {
         write(format_args!("nvtxw: {member} on {object:?}: {refusal}"));
     } else {
         // The count must not wrap around to where lines are written again.
-        WRITTEN.store(LINES + 1, Ordering::Relaxed);
+        lines.written.store(LINES + 1, Ordering::Relaxed);
         if written == LINES {
-            write(format_args!(
-                "nvtxw: further refusals are not shown ({LINES} were)"
-            ));
+            match &lines.session {
+                Some(session) => write(format_args!(
+                    "nvtxw: further refusals of session {session:?} are not shown ({LINES} were)"
+                )),
+                None => write(format_args!(
+                    "nvtxw: further refusals outside of sessions are not shown ({LINES} were)"
+                )),
+            }
         }
     }
 }

@@ -5,44 +5,60 @@ use nvtxw_abi::{EntryRole, EntryType, EventKind, SchemaRole, TimestampRole};
 use crate::domain::Domain;
 use crate::finalise::label;
 use crate::refusal::{Refusal, Result};
-use crate::schema::{Field, FieldKind, FieldRole, MessageAt, Plan, ScopesAt, TimeAt};
+use crate::scalar::read;
+use crate::schema::{Field, FieldKind, FieldRole, MessageAt, Plan, ScopesAt, Shape, TimeAt};
 use crate::spec::{EntrySpec, SchemaSpec};
 
 /// What the entry is to the event.
-pub(crate) fn field_role(entry: &EntrySpec<'_>, field: &Field) -> Result<FieldRole> {
+pub(crate) fn field_role(entry: &EntrySpec<'_>, field: &Field, shape: Shape) -> Result<FieldRole> {
     let role = EntryRole::from_flags(entry.flags).ok_or_else(|| {
         Refusal::invalid("the flags hold a combination of roles that the ABI does not define")
     })?;
+    if matches!(shape, Shape::Union | Shape::SelectingUnion(_)) {
+        return Ok(FieldRole::Plain);
+    }
     let ty = match (&field.kind, field.count) {
-        (FieldKind::Scalar(ty), None) => Some(*ty),
+        (FieldKind::Scalar(ty), None) if field.plain => Some(*ty),
         _ => None,
     };
-    match (role, ty) {
-        (EntryRole::Message, Some(EntryType::RegisteredString)) => Ok(FieldRole::Message),
-        (EntryRole::Message, _) if matches!(field.kind, FieldKind::FixedString(..)) => {
-            Ok(FieldRole::Message)
+    let role = match (role, ty) {
+        (EntryRole::Message, Some(EntryType::RegisteredString)) => return Ok(FieldRole::Message),
+        (EntryRole::Message, _) if matches!(field.kind, FieldKind::Text(_)) => {
+            return Ok(FieldRole::Message);
         }
-        (EntryRole::Message, _) => Err(Refusal::invalid(
-            "a message is text or the handle of a registered string; the entry is neither",
-        )),
-        (_, Some(EntryType::ScopeId)) => Ok(FieldRole::Scope),
+        (EntryRole::Message, _) => {
+            return Err(Refusal::invalid(
+                "a message is text or the handle of a registered string; the entry is neither",
+            ));
+        }
+        (_, Some(EntryType::ScopeId)) => FieldRole::Scope,
         (EntryRole::Timestamp(role), Some(ty)) if ty.is_integer() && field.size == 8 => {
-            Ok(FieldRole::Time(role))
+            FieldRole::Time(role)
         }
-        (EntryRole::Timestamp(_), _) => Err(Refusal::invalid(
-            "a timestamp is one 64-bit integer; change the entry's type, or its role",
-        )),
-        (_, Some(EntryType::ColorArgb)) => Ok(FieldRole::Color),
-        (_, Some(EntryType::Category)) => Ok(FieldRole::Category),
-        (_, Some(EntryType::RangeId)) => Ok(FieldRole::RangeId),
-        _ => Ok(FieldRole::Plain),
+        (EntryRole::Timestamp(_), _) => {
+            return Err(Refusal::invalid(
+                "a timestamp is one 64-bit integer; change the entry's type, or its role",
+            ));
+        }
+        (_, Some(EntryType::ColorArgb)) => FieldRole::Color,
+        (_, Some(EntryType::Category)) => FieldRole::Category,
+        (_, Some(EntryType::RangeId)) => FieldRole::RangeId,
+        _ => return Ok(FieldRole::Plain),
+    };
+    if field.follows {
+        return Err(Refusal::unsupported(
+            "timestamps, colours, categories, range IDs and scopes are not read after an entry of varying size; \
+             put the entry before it",
+        ));
     }
+    Ok(role)
 }
 
 /// Finds the attributes, checks that they are what the schema's role needs, and marks their fields.
 pub(crate) fn plan(
     spec: &SchemaSpec<'_>,
     role: SchemaRole,
+    shape: Shape,
     fields: &mut [Field],
     domain: &Domain,
 ) -> Result<Plan> {
@@ -71,7 +87,9 @@ pub(crate) fn plan(
         match field.role {
             FieldRole::Message => {
                 plan.message = Some(match field.kind {
-                    FieldKind::FixedString(..) => MessageAt::Fixed {
+                    _ if field.follows || !field.plain => MessageAt::Walk(field.index),
+                    FieldKind::Text(ty) => MessageAt::Fixed {
+                        ty,
                         offset,
                         len: field.size,
                     },
@@ -101,19 +119,23 @@ pub(crate) fn plan(
     plan.has_handles = fields
         .iter()
         .any(|field| field.has_handles && !field.is_attribute);
+    plan.is_plain = shape == Shape::Static && fields.iter().all(|field| field.plain);
+    plan.needs_walk = !plan.is_plain;
     plan.is_numeric = fields.iter().all(is_numeric);
-    plan.values = fields.iter().map(values).fold(0, u64::saturating_add);
+    let values = fields.iter().map(values);
+    plan.values = match shape {
+        Shape::Static | Shape::Dynamic => values.fold(0, u64::saturating_add),
+        Shape::Union | Shape::SelectingUnion(_) => values.max().unwrap_or_default(),
+    };
     plan.depth = 1 + fields.iter().map(depth).max().unwrap_or_default();
     Ok(plan)
 }
 
-/// The plan of text.
-pub(crate) fn text(is_message: bool) -> Plan {
-    Plan {
-        message: is_message.then_some(MessageAt::Whole),
-        values: 1,
-        depth: 1,
-        ..Plan::default()
+impl Plan {
+    /// Makes it the plan of a payload that is text as a whole, which is found without a walk.
+    pub(crate) fn as_whole_text(&mut self, ty: EntryType, is_message: bool) {
+        self.message = is_message.then_some(MessageAt::Whole(ty));
+        self.needs_walk = false;
     }
 }
 
@@ -248,6 +270,29 @@ fn scopes(spec: &SchemaSpec<'_>, fields: &[Field], domain: &Domain) -> Result<Sc
 }
 
 impl ScopesAt {
+    /// The scope that semantics name; 0 if none do.
+    pub(crate) fn named(&self) -> u64 {
+        match self.purpose_semantics {
+            0 => self.semantics,
+            scope => scope,
+        }
+    }
+
+    /// The scope that a sample of these bytes names, itself or by semantics; 0 if it names none.
+    pub(crate) fn of_sample(&self, bytes: &[u8]) -> u64 {
+        let entry = |offset: Option<usize>| offset.map_or(0, |offset| read(bytes, offset));
+        let ranked = [
+            entry(self.purpose_entry),
+            self.purpose_semantics,
+            entry(self.entry),
+            self.semantics,
+        ];
+        ranked
+            .into_iter()
+            .find(|scope| *scope != 0)
+            .unwrap_or_default()
+    }
+
     #[inline]
     pub(crate) fn is_any(&self) -> bool {
         self.purpose_entry.is_some()
@@ -257,19 +302,21 @@ impl ScopesAt {
     }
 }
 
-fn is_numeric(field: &Field) -> bool {
+/// Whether the field is a plain number, or numbers.
+pub(crate) fn is_numeric(field: &Field) -> bool {
     match &field.kind {
+        _ if !field.plain => false,
         FieldKind::Scalar(ty) => ty.is_numeric(),
         FieldKind::Enum(_) => true,
         FieldKind::Struct(schema) => schema.plan.is_numeric,
-        FieldKind::FixedString(..) | FieldKind::Text => false,
+        FieldKind::Text(_) | FieldKind::Union(_) => false,
     }
 }
 
 fn values(field: &Field) -> u64 {
     match &field.kind {
         FieldKind::Scalar(EntryType::Byte) => 1,
-        FieldKind::Struct(schema) => schema
+        FieldKind::Struct(schema) | FieldKind::Union(schema) => schema
             .plan
             .values
             .saturating_mul(field.count.unwrap_or(1) as u64),
@@ -279,7 +326,7 @@ fn values(field: &Field) -> u64 {
 
 fn depth(field: &Field) -> u32 {
     match &field.kind {
-        FieldKind::Struct(schema) => schema.plan.depth,
+        FieldKind::Struct(schema) | FieldKind::Union(schema) => schema.plan.depth,
         _ => 0,
     }
 }

@@ -43,20 +43,20 @@ pub(crate) fn schema(number: u64) -> Result<&'static Arc<Schema>> {
 
 /// A field of a predefined type.
 pub(crate) fn field(ty: EntryType, name: &str) -> Result<Field> {
-    let mut fields = one_entry(ty, name)?.fields.into_vec();
-    fields
-        .pop()
-        .ok_or_else(|| Refusal::failed("a schema of one entry has no field"))
+    Ok(one_entry(ty, name)?.fields.into_vec().swap_remove(0))
 }
 
-/// Fills the place of a payload.
-pub(crate) fn empty_payload() -> Payload<'static> {
-    static EMPTY: LazyLock<Arc<Schema>> =
-        LazyLock::new(|| Arc::new(one_entry(EntryType::Byte, "value").expect("a byte is decoded")));
+/// A payload that has no fields: other payloads may refer to its bytes.
+pub(crate) fn blob(bytes: &[u8]) -> Payload<'_> {
+    static BLOB: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+        let mut schema = one_entry(EntryType::Byte, "value").expect("a byte is decoded");
+        schema.fields = [].into();
+        Arc::new(schema)
+    });
 
     Payload {
-        schema: &EMPTY,
-        bytes: &[],
+        schema: &BLOB,
+        bytes,
         count: None,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use nvtxw_abi::ResultCode;
 
@@ -10,7 +11,8 @@ pub type Result<T> = std::result::Result<T, Refusal>;
 
 /// Why a call was refused: the ABI's result code, and the reason in words.
 ///
-/// The producer sees the code; the reason goes to the [log](crate::log). A reason names the argument and says what to do.
+/// The producer sees the code; the reason goes to the [log](crate::log), and to a producer that has the backend
+/// [in its own program](crate::in_process). A reason names the argument and says what to do.
 ///
 /// ```
 /// use nvtxw_backend::{Refusal, ResultCode};
@@ -73,6 +75,47 @@ impl Refusal {
         Self {
             code: self.code,
             reason: format!("{}; {more}", self.reason).into(),
+        }
+    }
+}
+
+/// How much of a session was refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RefusalCounts {
+    /// Calls that got another code than success. Those that never got to the session (on stale handles, or on a stream that
+    /// another call was inside of) are not among them.
+    pub calls: u64,
+    /// Of these calls, those that got `NOT_SUPPORTED`.
+    pub unsupported: u64,
+    /// Events and samples that were left out of batches.
+    pub left_out: u64,
+}
+
+/// Counts the refusals of a session.
+#[derive(Default)]
+pub(crate) struct RefusalTally {
+    calls: AtomicU64,
+    unsupported: AtomicU64,
+    left_out: AtomicU64,
+}
+
+impl RefusalTally {
+    pub(crate) fn note(&self, refusal: &Refusal) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let unsupported = refusal.code == ResultCode::NOT_SUPPORTED;
+        self.unsupported
+            .fetch_add(unsupported.into(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn leave_out(&self, count: usize) {
+        self.left_out.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn counts(&self) -> RefusalCounts {
+        RefusalCounts {
+            calls: self.calls.load(Ordering::Relaxed),
+            unsupported: self.unsupported.load(Ordering::Relaxed),
+            left_out: self.left_out.load(Ordering::Relaxed),
         }
     }
 }

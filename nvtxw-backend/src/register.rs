@@ -9,10 +9,11 @@ use crate::domain::{Domain, Layout};
 use crate::enumeration::Enum;
 use crate::finalise::finalise;
 use crate::lock::lock;
+use crate::plan;
 use crate::predefined;
 use crate::refusal::{Refusal, Result};
 use crate::resource::Resource;
-use crate::schema::{FieldRole, Schema};
+use crate::schema::{Field, FieldRole, Schema};
 use crate::scope::{Scope, ScopeRef, parse_path};
 use crate::spec::{CounterSpec, EnumSpec, MessageSpec, ResourceSpec, SchemaSpec, ScopeSpec};
 use crate::stream::default_scope;
@@ -109,19 +110,14 @@ pub(crate) fn counter(domain: &Domain, spec: CounterSpec<'_>) -> Result<u64> {
     let name = spec.name.as_deref().filter(|name| !name.is_empty());
     let name =
         name.ok_or_else(|| Refusal::invalid("attr.name is null or empty; a counter needs a name"))?;
-    let scope = default_scope(domain, spec.scope)?;
-    if spec.semantics.scope.is_some_and(|scope| scope != 0) {
-        return Err(Refusal::unsupported(
-            "scope semantics of a counter are not read yet; set attr.scopeId",
-        ));
-    }
     let time_domain = spec.semantics.time_domain;
     if let Some(id) = time_domain.filter(|id| !domain.knows_time_domain(*id)) {
         return Err(Refusal::invalid(format!(
             "attr.semantics: the time semantics name {id}, which is neither a timestamp type nor a time domain of the domain"
         )));
     }
-    let (kind, sample_size, field, embedded_domain) = match IdClass::of(spec.schema) {
+    let (kind, sample_size, field, embedded_domain, embedded_scope) = match IdClass::of(spec.schema)
+    {
         IdClass::Predefined => {
             let ty = EntryType::from_raw(spec.schema).filter(|ty| ty.is_numeric()).ok_or_else(|| {
                 Refusal::invalid(format!(
@@ -132,7 +128,7 @@ pub(crate) fn counter(domain: &Domain, spec: CounterSpec<'_>) -> Result<u64> {
             let mut field =
                 predefined::field(ty, name).map_err(|refusal| refusal.at("attr.schemaId"))?;
             field.counter_semantics = spec.semantics.counter.clone();
-            (CounterKind::Scalar(ty), field.size, Some(field), None)
+            (CounterKind::Scalar(ty), field.size, Some(field), None, 0)
         }
         IdClass::Static | IdClass::Dynamic => {
             let schema = group(domain, spec.schema)?;
@@ -141,8 +137,18 @@ pub(crate) fn counter(domain: &Domain, spec: CounterSpec<'_>) -> Result<u64> {
                 schema.size,
                 None,
                 schema.plan.time_domain,
+                schema.plan.scopes.named(),
             )
         }
+    };
+    // What the entries say, what the counter's semantics say, what is registered.
+    let said = [embedded_scope, spec.semantics.scope.unwrap_or_default()];
+    let said = said.into_iter().find(|scope| *scope != 0);
+    let scope = match said {
+        Some(scope) => {
+            default_scope(domain, scope).map_err(|refusal| refusal.at("scope semantics"))?
+        }
+        None => default_scope(domain, spec.scope)?,
     };
     domain.counters.register(spec.id, |id| Counter {
         id,
@@ -169,13 +175,13 @@ fn group(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {
             kind.name()
         )));
     }
-    let is_scope = |role: FieldRole| role == FieldRole::Scope;
-    if schema.plan.scopes.is_any() || schema.fields().iter().any(|field| is_scope(field.role)) {
+    if !schema.plan.is_plain {
         return Err(Refusal::unsupported(format!(
-            "attr.schemaId: {label} names scopes, which is not read in samples yet; set attr.scopeId"
+            "attr.schemaId: {label} is not a struct of fixed size with all data in place, which a sample must be"
         )));
     }
-    if !schema.plan.is_numeric {
+    let fits = |field: &Field| field.role == FieldRole::Scope || plan::is_numeric(field);
+    if !schema.fields().iter().all(fits) {
         return Err(Refusal::invalid(format!(
             "attr.schemaId: {label} has entries that are no numbers; a sample consists of numbers"
         )));
@@ -192,9 +198,13 @@ fn group(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {
             second.name()
         )));
     }
-    if times.len() == schema.fields().len() {
+    let has_value = schema
+        .fields()
+        .iter()
+        .any(|field| !matches!(field.role, FieldRole::Time(_) | FieldRole::Scope));
+    if !has_value {
         return Err(Refusal::invalid(format!(
-            "attr.schemaId: {label} has no entry but a timestamp; a sample has values"
+            "attr.schemaId: {label} has no entry but a timestamp or a scope; a sample has values"
         )));
     }
     Ok(schema)

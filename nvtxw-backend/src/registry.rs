@@ -17,7 +17,7 @@ pub(crate) struct Registry<T> {
 }
 
 impl<T> Registry<T> {
-    pub(crate) const fn new(what: &'static str) -> Self {
+    pub(crate) fn new(what: &'static str) -> Self {
         Self {
             what,
             statics: IdMap::new(),

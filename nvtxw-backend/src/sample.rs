@@ -6,9 +6,11 @@ use nvtxw_abi::{BatchOrdering, SchemaRole};
 
 use crate::batch::Refusals;
 use crate::counter::{Counter, CounterKind};
-use crate::decode::{self, read};
-use crate::refusal::Refusal;
-use crate::schema::{FieldRole, TimeAt};
+use crate::decode;
+use crate::event::unknown_scope;
+use crate::refusal::{Refusal, RefusalTally, Result};
+use crate::scalar::read;
+use crate::schema::{Field, FieldRole, TimeAt};
 use crate::scope::ScopeRef;
 use crate::stream::StreamInfo;
 use crate::value::Visitor;
@@ -31,6 +33,12 @@ pub(crate) enum Times<'a> {
     One(i64),
     /// One for each sample, 8 bytes each.
     Each(&'a [u8]),
+    /// At equal distances; `before` samples come before the one at `time`.
+    Steps {
+        time: i64,
+        interval: i64,
+        before: usize,
+    },
     /// In the samples.
     Embedded(TimeAt),
 }
@@ -64,12 +72,9 @@ impl<'a> CounterBatch<'a> {
         self.ordering
     }
 
-    /// Where the samples belong: the scope of the counter, else that of the stream.
+    /// Where samples that name no scope belong: the scope of the counter, else that of the stream.
     pub fn scope(&self) -> ScopeRef {
-        match &self.counter.scope {
-            ScopeRef::None => self.stream.scope(),
-            scope => scope.clone(),
-        }
+        default_scope(self.counter, self.stream)
     }
 
     /// The time domain of the timestamps: that of the counter, else the stream's. A
@@ -98,31 +103,68 @@ impl<'a> CounterBatch<'a> {
         self.bytes
             .chunks_exact(self.counter.sample_size)
             .enumerate()
-            .filter_map(|(index, bytes)| {
-                let time = match self.times {
-                    Times::One(time) => Ok(time),
-                    Times::Each(times) => Ok(read(times, index * size_of::<i64>())),
-                    Times::Embedded(at) => at.read(bytes),
-                };
-                match time {
-                    Ok(time) => Some(CounterSample {
-                        stream: self.stream,
-                        counter: self.counter,
-                        time,
-                        bytes,
-                    }),
-                    Err(refusal) => {
-                        self.refusals.note(index, refusal);
-                        None
-                    }
+            .filter_map(|(index, bytes)| match self.sample(index, bytes) {
+                Ok(sample) => Some(sample),
+                Err(refusal) => {
+                    self.refusals.note(index, refusal);
+                    None
                 }
             })
     }
 
-    pub(crate) fn into_refusal(self) -> Option<Refusal> {
-        let len = self.len();
-        self.refusals.into_first("sample", len)
+    #[inline]
+    fn sample(&self, index: usize, bytes: &'a [u8]) -> Result<CounterSample<'a>> {
+        let time = match self.times {
+            Times::One(time) => time,
+            Times::Each(times) => read(times, index * size_of::<i64>()),
+            Times::Steps {
+                time,
+                interval,
+                before,
+            } => step(time, interval, index as i128 - before as i128)?,
+            Times::Embedded(at) => at.read(bytes)?,
+        };
+        let scope = match &self.counter.kind {
+            CounterKind::Group(schema) if schema.plan.scopes.is_any() => {
+                schema.plan.scopes.of_sample(bytes)
+            }
+            _ => 0,
+        };
+        if scope != 0 && !self.stream.domain().knows_scope(scope) {
+            return Err(unknown_scope(scope));
+        }
+        Ok(CounterSample {
+            stream: self.stream,
+            counter: self.counter,
+            time,
+            scope,
+            bytes,
+        })
     }
+
+    /// What the producer gets for the samples that were left out.
+    pub(crate) fn finish(self, tally: &RefusalTally) -> Result<()> {
+        let len = self.len();
+        self.refusals.finish("sample", len, tally)
+    }
+}
+
+/// Where samples that name no scope belong.
+fn default_scope(counter: &Counter, stream: &StreamInfo) -> ScopeRef {
+    match &counter.scope {
+        ScopeRef::None => stream.scope(),
+        scope => scope.clone(),
+    }
+}
+
+/// The timestamp that is `steps` intervals after `time`.
+fn step(time: i64, interval: i64, steps: i128) -> Result<i64> {
+    let at = i128::from(time) + i128::from(interval) * steps;
+    i64::try_from(at).map_err(|_| {
+        Refusal::invalid(format!(
+            "the timestamp {time} and {steps} intervals of {interval} lead to {at}, which is no 64-bit timestamp"
+        ))
+    })
 }
 
 /// One sample of a counter, or of a group of counters.
@@ -131,6 +173,8 @@ pub struct CounterSample<'a> {
     stream: &'a StreamInfo,
     counter: &'a Counter,
     time: i64,
+    /// The scope that it names; 0 if it names none.
+    scope: u64,
     bytes: &'a [u8],
 }
 
@@ -140,28 +184,45 @@ impl CounterSample<'_> {
         self.time
     }
 
+    /// Where the sample belongs: the scope that it names, else that of its [batch](CounterBatch::scope).
+    pub fn scope(&self) -> ScopeRef {
+        match self.scope {
+            0 => default_scope(self.counter, self.stream),
+            scope => {
+                let named = self.stream.domain().scope_ref(scope);
+                named.unwrap_or(ScopeRef::None)
+            }
+        }
+    }
+
+    /// The ID of [`scope`](Self::scope): a key for caches.
+    pub fn scope_id(&self) -> u64 {
+        match (self.scope, &self.counter.scope) {
+            (0, ScopeRef::None) => self.stream.scope_id(),
+            (0, scope) => scope.id(),
+            (scope, _) => scope,
+        }
+    }
+
     /// Shows the sample: one value for a scalar counter, under a field that is named as the counter; for a group its fields,
-    /// without the timestamp.
+    /// without the timestamp and the scope.
     pub fn visit<V: Visitor>(&self, visitor: &mut V) {
         let domain = self.stream.domain();
-        match (&self.counter.kind, &self.counter.field) {
-            (CounterKind::Group(schema), _) if schema.role == SchemaRole::Generic => {
-                let shown = |field: &crate::Field| !matches!(field.role, FieldRole::Time(_));
+        match &self.counter.kind {
+            CounterKind::Group(schema) if schema.role == SchemaRole::Generic => {
+                let shown =
+                    |field: &Field| !matches!(field.role, FieldRole::Time(_) | FieldRole::Scope);
                 decode::visit_fields(schema, self.bytes, domain, shown, visitor);
             }
-            (CounterKind::Group(schema), _) => {
-                decode::visit_fields(
-                    schema,
-                    self.bytes,
-                    domain,
-                    |field| !field.is_attribute,
-                    visitor,
-                );
+            CounterKind::Group(schema) => {
+                let shown = |field: &Field| !field.is_attribute;
+                decode::visit_fields(schema, self.bytes, domain, shown, visitor);
             }
-            (CounterKind::Scalar(_), Some(field)) => {
-                decode::visit_field(field, None, self.bytes, domain, visitor)
+            CounterKind::Scalar(_) => {
+                if let Some(field) = &self.counter.field {
+                    decode::visit_field(field, None, self.bytes, domain, visitor);
+                }
             }
-            (CounterKind::Scalar(_), None) => {}
         }
     }
 }

@@ -13,6 +13,8 @@ pub struct Schema {
     pub(crate) id: u64,
     pub(crate) name: Option<Box<str>>,
     pub(crate) role: SchemaRole,
+    pub(crate) shape: Shape,
+    /// Of a dynamic schema, up to where the entries of fixed size at its start reach.
     pub(crate) size: usize,
     pub(crate) align: usize,
     pub(crate) fields: Box<[Field]>,
@@ -22,6 +24,7 @@ pub struct Schema {
 impl Schema {
     /// The schema's ID, unique among the schemas and enums of its domain. A predefined type that serves as the schema of a
     /// payload has the type's number.
+    #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -36,12 +39,18 @@ impl Schema {
         self.role
     }
 
-    /// Bytes of one payload; 0 for text, whose payload says how long it is.
+    /// The time domain of its timestamps, where it is not the stream's.
+    pub fn time_domain(&self) -> Option<u64> {
+        self.plan.time_domain
+    }
+
+    /// Bytes of one payload; of a dynamic schema, whose payloads differ, what they have at least.
     pub fn size(&self) -> usize {
         self.size
     }
 
     /// The entries, in the order of their registration; those that hold an event's attributes too.
+    #[inline]
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
@@ -55,15 +64,23 @@ impl Schema {
         }
     }
 
-    /// Whether the payload is text as a whole.
-    pub(crate) fn is_text(&self) -> bool {
-        matches!(
-            *self.fields,
-            [Field {
-                kind: FieldKind::Text,
-                ..
-            }]
-        )
+    /// The type of the text that the payload is as a whole.
+    pub(crate) fn as_text(&self) -> Option<EntryType> {
+        match (self.shape, &*self.fields) {
+            (
+                Shape::Dynamic,
+                [
+                    Field {
+                        kind: FieldKind::Text(ty),
+                        place: Place::Here,
+                        extent: Extent::ZeroTerminated,
+                        offset: 0,
+                        ..
+                    },
+                ],
+            ) => Some(*ty),
+            _ => None,
+        }
     }
 
     /// How people call it.
@@ -82,10 +99,23 @@ pub struct Field {
     pub(crate) name: Box<str>,
     pub(crate) description: Option<Box<str>>,
     pub(crate) kind: FieldKind,
+    /// 0 for one that `follows`.
     pub(crate) offset: usize,
-    /// Bytes of one element.
+    /// Whether it comes after a field of varying size, so that only a walk finds it.
+    pub(crate) follows: bool,
+    pub(crate) align: usize,
+    /// Bytes of one element, wherever it is; of text all of it, if that is fixed.
     pub(crate) size: usize,
+    pub(crate) place: Place,
+    pub(crate) extent: Extent,
+    /// Number of elements, if the schema says it.
     pub(crate) count: Option<usize>,
+    /// The entry that selects the member of a union beside it.
+    pub(crate) selector: Option<usize>,
+    /// Where a walk keeps the place of a field that others refer to.
+    pub(crate) slot: Option<usize>,
+    /// Whether it lies here with a fixed size, and all that is in it does.
+    pub(crate) plain: bool,
     pub(crate) hidden: bool,
     pub(crate) role: FieldRole,
     /// Whether an event takes the value as one of its attributes, so that it is not shown as a field.
@@ -117,7 +147,8 @@ impl Field {
         &self.kind
     }
 
-    /// Bytes from the start of the payload, or of the struct that the field is in.
+    /// Bytes from the start of the payload, or of the struct that the field is in; 0 where that is different in each payload,
+    /// because the field comes after one of varying size.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -137,6 +168,11 @@ impl Field {
         self.role
     }
 
+    /// Whether an event takes the value as one of its attributes, so that a visit does not show it.
+    pub fn is_attribute(&self) -> bool {
+        self.is_attribute
+    }
+
     /// What the field's values mean as a counter's.
     pub fn counter_semantics(&self) -> Option<&CounterSemantics> {
         self.counter_semantics.as_ref()
@@ -153,14 +189,56 @@ impl Field {
 pub enum FieldKind {
     /// A value of a predefined type.
     Scalar(EntryType),
-    /// Text in a fixed number of code units; it ends before the first null.
-    FixedString(EntryType, usize),
+    /// Text of one of the predefined types.
+    Text(EntryType),
     /// A value of an enum.
     Enum(Arc<Enum>),
     /// A nested struct. All of its fields are plain data, whatever their role.
     Struct(Arc<Schema>),
-    /// The whole payload is text; it ends before the first null.
-    Text,
+    /// A nested union: of its fields one is stored.
+    Union(Arc<Schema>),
+}
+
+/// How the entries of a schema lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// At fixed places.
+    Static,
+    /// One after the other, of varying size.
+    Dynamic,
+    /// In the same place; an entry beside the union selects one.
+    Union,
+    /// The same, where this entry selects one.
+    SelectingUnion(usize),
+}
+
+/// Where the data of a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the field's own bytes.
+    Here,
+    /// Where the pointer there points to.
+    Pointer {
+        /// Whether memory outside of the event may be meant.
+        deep: bool,
+    },
+    /// At that distance from the payload's start.
+    FromBase,
+    /// At that distance from the field's end.
+    FromHere,
+}
+
+/// What says how many elements a field has, or how long its text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The schema.
+    Schema,
+    /// A null after the last one.
+    ZeroTerminated,
+    /// An entry before it in the same schema.
+    Entry(usize),
+    /// Another payload of the event.
+    Payload(usize),
 }
 
 /// What a field is to the event.
@@ -198,7 +276,11 @@ pub(crate) struct Plan {
     pub(crate) time_domain: Option<u64>,
     /// Whether a field that is shown is or holds a registered string.
     pub(crate) has_handles: bool,
-    /// Whether all fields are numbers (or timestamps): what a counter can have.
+    /// Whether all fields are plain, and the schema is static.
+    pub(crate) is_plain: bool,
+    /// Whether only a walk finds what is in a payload.
+    pub(crate) needs_walk: bool,
+    /// Whether all fields are plain numbers (or timestamps): what a counter can have.
     pub(crate) is_numeric: bool,
     /// Values that one visit shows.
     pub(crate) values: u64,
@@ -217,9 +299,15 @@ pub(crate) enum MessageAt {
     /// A registered string's handle.
     Handle(usize),
     /// Text in place.
-    Fixed { offset: usize, len: usize },
+    Fixed {
+        ty: EntryType,
+        offset: usize,
+        len: usize,
+    },
     /// The whole payload.
-    Whole,
+    Whole(EntryType),
+    /// What a walk finds in the field of this index.
+    Walk(usize),
 }
 
 /// Where an event's scope may be, best first. A scope of 0 says nothing.

@@ -1,8 +1,7 @@
 //! Sessions: their beginning, their domains and streams, and their end.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use nvtxw_abi::ResultCode;
 
@@ -12,10 +11,13 @@ use crate::domain::Domain;
 use crate::handle::{Kind, Slots};
 use crate::instance::Instance;
 use crate::lock::lock;
+use crate::log::Lines;
 use crate::panic::{catch, catch_poisoning};
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Refusal, RefusalCounts, RefusalTally, Result};
 use crate::spec::{SessionSpec, StreamSpec};
 use crate::stream::{OpenStream, STREAMS, StreamInfo};
+use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use crate::sync::{Mutex, process_wide};
 
 /// What a session begins with.
 #[derive(Debug)]
@@ -36,10 +38,14 @@ impl<'a> SessionRequest<'a> {
     }
 }
 
-/// The sessions of the process.
-pub(crate) static SESSIONS: Slots<Arc<OpenSession>> = Slots::new(Kind::Session);
-/// The domains of the process.
-pub(crate) static DOMAINS: Slots<DomainEntry> = Slots::new(Kind::Domain);
+process_wide! {
+    /// The sessions of the process.
+    pub(crate) static SESSIONS: Slots<Arc<OpenSession>> = Slots::new(Kind::Session);
+}
+process_wide! {
+    /// The domains of the process.
+    pub(crate) static DOMAINS: Slots<DomainEntry> = Slots::new(Kind::Domain);
+}
 
 /// A session that has begun.
 pub(crate) struct OpenSession {
@@ -47,6 +53,9 @@ pub(crate) struct OpenSession {
     backend: Box<dyn AnySession>,
     _instance: Arc<Instance>,
     poisoned: AtomicBool,
+    pub(crate) refused: RefusalTally,
+    /// Apart from the session, so that who reports a refusal doesn't keep the backend alive.
+    pub(crate) lines: Arc<Lines>,
     state: Mutex<State>,
 }
 
@@ -80,13 +89,16 @@ pub(crate) fn begin(instance: &Arc<Instance>, spec: &SessionSpec<'_>) -> Result<
         config: &config,
     };
     let backend = catch(|| instance.backend().begin_any(&request))??;
+    let name: Arc<str> = name.unwrap_or_default().into();
     let session = OpenSession {
         backend,
         _instance: Arc::clone(instance),
         poisoned: AtomicBool::new(false),
+        refused: RefusalTally::default(),
+        lines: Arc::new(Lines::new(Arc::clone(&name))),
         state: Mutex::default(),
     };
-    SESSIONS.insert(name.unwrap_or_default().into(), Arc::new(session))
+    SESSIONS.insert(name, Arc::new(session))
 }
 
 /// Closes the session's streams, ends it, and makes all of its handles stale.
@@ -121,7 +133,13 @@ pub(crate) fn end(handle: u64) -> Result<()> {
         );
     }
 
-    let ended = session.call(|backend| backend.end_any());
+    let ended = session.call(|backend| {
+        let counts = session.refused.counts();
+        if counts != RefusalCounts::default() {
+            backend.note_refusals_any(counts);
+        }
+        backend.end_any()
+    });
     SESSIONS.remove(handle);
     let domains = std::mem::take(&mut lock(&session.state).domains);
     for (domain, _) in domains.into_values() {
@@ -133,7 +151,9 @@ pub(crate) fn end(handle: u64) -> Result<()> {
 impl OpenSession {
     /// The domain of this name, new or not; the default one's is empty.
     pub(crate) fn domain(self: &Arc<Self>, name: &str) -> Result<(u64, Arc<Domain>)> {
-        static TAG: AtomicU32 = AtomicU32::new(0);
+        process_wide! {
+            static TAG: AtomicU32 = AtomicU32::new(0);
+        }
 
         self.check()?;
         let mut state = lock(&self.state);

@@ -12,6 +12,7 @@ use crate::refusal::{Refusal, Result};
 use crate::scope::ScopeRef;
 use crate::session::OpenSession;
 use crate::spec::StreamSpec;
+use crate::sync::process_wide;
 
 /// What a stream is opened with.
 #[derive(Debug)]
@@ -133,15 +134,17 @@ pub(crate) fn default_scope(domain: &Domain, id: u64) -> Result<ScopeRef> {
     }
 }
 
-/// The streams of the process.
-pub(crate) static STREAMS: Slots<OpenStream> = Slots::new(Kind::Stream);
+process_wide! {
+    /// The streams of the process.
+    pub(crate) static STREAMS: Slots<OpenStream> = Slots::new(Kind::Stream);
+}
 
 /// A stream that is open.
 pub(crate) struct OpenStream {
     pub(crate) info: Arc<StreamInfo>,
     // Before the session, whose backend may go as it is dropped.
     pub(crate) backend: StreamBackend,
-    session: Arc<OpenSession>,
+    pub(crate) session: Arc<OpenSession>,
 }
 
 /// The backend's stream, until it panics.

@@ -7,202 +7,265 @@ use nvtxw_abi::{BatchOrdering, IdClass, IntervalPlacement, NoValueReason};
 
 use crate::batch::EventBatch;
 use crate::counter::{Counter, CounterKind};
+use crate::data::Steps;
 use crate::domain::Domain;
 use crate::event::{Event, Payload};
-use crate::handle::Entered;
 use crate::predefined;
 use crate::raw::{CounterBatchArg, EventBatchArg, PayloadArg};
 use crate::refusal::{Refusal, Result};
+use crate::relation::{RelationKind, TimeRelation};
 use crate::sample::{CounterBatch, Times};
-use crate::schema::Schema;
+use crate::scalar::read;
+use crate::schema::{Schema, Shape, TimeAt};
 use crate::stream::{OpenStream, STREAMS};
+use crate::text::unit_size;
 
 /// So many payloads of an event are gathered without an allocation.
 const INLINE: usize = 8;
 
 pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
-    let mut stream = enter(stream)?;
-    let OpenStream { info, backend, .. } = &mut *stream;
-    let domain = &**info.domain();
-    let payload = |index: usize| {
-        payload(domain, &args[index]).map_err(|refusal| refusal.at(format_args!("payload {index}")))
-    };
+    enter(stream, |OpenStream { info, backend, .. }| {
+        let domain = &**info.domain();
+        let payload = |index: usize| {
+            payload(domain, &args[index])
+                .map_err(|refusal| refusal.at(format_args!("payload {index}")))
+        };
 
-    if args.len() == 1
-        && let Some(payload) = payload(0)?
-        && let Some(kind) = payload.schema.event_kind()
-    {
-        let event = Event::of_one(info, 0, payload, kind)?;
-        return backend.call(|backend| backend.write_event(&event));
-    }
-    let mut inline;
-    let mut heap;
-    let gathered: &mut [Payload<'_>] = if args.len() <= INLINE {
-        inline = [predefined::empty_payload(); INLINE];
-        &mut inline
-    } else {
-        heap = vec![predefined::empty_payload(); args.len()];
-        &mut heap
-    };
-    let mut kept = 0;
-    for index in 0..args.len() {
-        if let Some(payload) = payload(index)? {
-            gathered[kept] = payload;
-            kept += 1;
+        if args.len() == 1 {
+            let payload = payload(0)?;
+            if let Some(kind) = payload.schema.event_kind() {
+                let event = Event::of_one(
+                    info,
+                    0,
+                    payload,
+                    kind,
+                    None,
+                    &Steps::for_bytes(payload.bytes.len()),
+                )?;
+                return backend.call(|backend| backend.write_event(&event));
+            }
         }
-    }
-    let event = Event::gather(info, &gathered[..kept])?;
-    backend.call(|backend| backend.write_event(&event))
+        let mut inline;
+        let mut heap;
+        let gathered: &mut [Payload<'_>] = if args.len() <= INLINE {
+            inline = [predefined::blob(&[]); INLINE];
+            &mut inline[..args.len()]
+        } else {
+            heap = vec![predefined::blob(&[]); args.len()];
+            &mut heap
+        };
+        for (index, gathered) in gathered.iter_mut().enumerate() {
+            *gathered = payload(index)?;
+        }
+        let event = Event::gather(info, gathered)?;
+        backend.call(|backend| backend.write_event(&event))
+    })
 }
 
-/// The payload that `arg` describes; `None` if it is one that is not shown.
-fn payload<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Option<Payload<'a>>> {
+/// The payload that `arg` describes.
+fn payload<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
     let id = arg.schema_id();
-    if arg.is_empty()
-        || matches!(
-            id,
-            NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED | NVTX_TYPE_PAYLOAD_SCHEMA_RAW
-        )
-    {
-        return Ok(None);
+    if arg.is_empty() {
+        return Ok(predefined::blob(&[]));
+    }
+    if matches!(
+        id,
+        NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED | NVTX_TYPE_PAYLOAD_SCHEMA_RAW
+    ) {
+        return arg.bytes(None).map(predefined::blob);
     }
     let (schema, is_predefined) = match IdClass::of(id) {
         IdClass::Predefined => (predefined::schema(id)?, true),
         IdClass::Static | IdClass::Dynamic => (schema(domain, id)?, false),
     };
-    let bytes = arg.bytes(schema.is_text())?;
+    let text = schema.as_text();
+    let bytes = arg.bytes(text.map(unit_size))?;
     let size = schema.size();
     if bytes.len() < size {
         return Err(too_small(schema, bytes.len()));
     }
-    let count = (is_predefined && !schema.is_text())
+    let count = (is_predefined && text.is_none())
         .then(|| bytes.len() / size)
         .filter(|count| *count != 1);
-    Ok(Some(Payload {
+    Ok(Payload {
         schema,
         bytes,
         count,
-    }))
+    })
 }
 
 pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
-    let mut stream = enter(stream)?;
-    let OpenStream { info, backend, .. } = &mut *stream;
-    let domain = &**info.domain();
-    let schema = schema(domain, arg.schema).map_err(|refusal| refusal.at("eventSchemaId"))?;
-    let Some(kind) = schema.event_kind() else {
-        return Err(no_event_schema(schema));
-    };
-    check_stride("size", arg.bytes.len(), schema.size(), "event")?;
-    if !domain.knows_scope(arg.scope) {
-        return Err(Refusal::invalid(format!(
-            "scope {} is neither predefined nor registered in the stream's domain",
-            arg.scope
-        )));
-    }
-    if arg.bytes.is_empty() {
-        return Ok(());
-    }
-    let batch = EventBatch::new(
-        info,
-        schema,
-        kind,
-        arg.bytes,
-        arg.scope,
-        ordering(arg.flags),
-    );
-    let written = backend.call(|backend| backend.write_batch(&batch));
-    written.and(batch.into_refusal().map_or(Ok(()), Err))
+    enter(
+        stream,
+        |OpenStream {
+             info,
+             backend,
+             session,
+         }| {
+            let domain = &**info.domain();
+            let schema =
+                schema(domain, arg.schema).map_err(|refusal| refusal.at("eventSchemaId"))?;
+            let Some(kind) = schema.event_kind() else {
+                return Err(no_event_schema(schema));
+            };
+            if schema.shape != Shape::Dynamic {
+                check_stride("size", arg.bytes.len(), schema.size(), "event")?;
+            }
+            if !domain.knows_scope(arg.scope) {
+                return Err(Refusal::invalid(format!(
+                    "scope {} is neither predefined nor registered in the stream's domain",
+                    arg.scope
+                )));
+            }
+            if arg.bytes.is_empty() {
+                return Ok(());
+            }
+            // What no entry refers to is not looked at.
+            let flex = match schema.plan.needs_walk {
+                true => arg.flex.get()?,
+                false => None,
+            };
+            let batch = EventBatch::new(
+                info,
+                schema,
+                kind,
+                arg.bytes,
+                flex,
+                arg.scope,
+                ordering(arg.flags),
+            );
+            let written = backend.call(|backend| backend.write_batch(&batch));
+            written.and(batch.finish(&session.refused))
+        },
+    )
 }
 
 pub(crate) fn counter(stream: u64, time: i64, counter_id: u64, bytes: &[u8]) -> Result<()> {
-    let mut stream = enter(stream)?;
-    let OpenStream { info, backend, .. } = &mut *stream;
-    let counter = counter_of(info.domain(), counter_id)?;
-    if bytes.len() != counter.sample_size() {
-        return Err(Refusal::invalid(format!(
-            "size is {}, but a sample of counter `{}` has {} bytes",
-            bytes.len(),
-            counter.name(),
-            counter.sample_size()
-        )));
-    }
-    let batch = CounterBatch::new(
-        info,
-        counter,
-        bytes,
-        Times::One(time),
-        BatchOrdering::Sorted,
-    );
-    backend.call(|backend| backend.write_counters(&batch))
+    enter(stream, |OpenStream { info, backend, .. }| {
+        let counter = counter_of(info.domain(), counter_id)?;
+        if bytes.len() != counter.sample_size() {
+            return Err(Refusal::invalid(format!(
+                "size is {}, but a sample of counter `{}` has {} bytes",
+                bytes.len(),
+                counter.name(),
+                counter.sample_size()
+            )));
+        }
+        let batch = CounterBatch::new(
+            info,
+            counter,
+            bytes,
+            Times::One(time),
+            BatchOrdering::Sorted,
+        );
+        backend.call(|backend| backend.write_counters(&batch))
+    })
 }
 
 pub(crate) fn no_value(stream: u64, time: i64, counter_id: u64, reason: u8) -> Result<()> {
-    let mut stream = enter(stream)?;
-    let OpenStream { info, backend, .. } = &mut *stream;
-    let counter = counter_of(info.domain(), counter_id)?;
-    let reason = NoValueReason::from_raw(reason)
-        .ok_or_else(|| Refusal::invalid(format!("reason is {reason}; the ABI defines 0 to 2")))?;
-    backend.call(|backend| backend.write_no_value(counter, time, reason))
+    enter(stream, |OpenStream { info, backend, .. }| {
+        let counter = counter_of(info.domain(), counter_id)?;
+        let reason = NoValueReason::from_raw(reason).ok_or_else(|| {
+            Refusal::invalid(format!("reason is {reason}; the ABI defines 0 to 2"))
+        })?;
+        backend.call(|backend| backend.write_no_value(counter, time, reason))
+    })
 }
 
 pub(crate) fn counter_batch(stream: u64, arg: &CounterBatchArg<'_>) -> Result<()> {
-    let mut stream = enter(stream)?;
-    let OpenStream { info, backend, .. } = &mut *stream;
-    let counter = counter_of(info.domain(), arg.counter)?;
-    if arg.flags & IntervalPlacement::MASK != 0 {
-        return Err(Refusal::unsupported(
-            "flags ask for a pair of time and interval, which is not read yet: give each sample a timestamp",
-        ));
-    }
-    check_stride(
-        "countersSize",
-        arg.bytes.len(),
-        counter.sample_size(),
-        "sample",
-    )?;
-    let count = arg.bytes.len() / counter.sample_size();
-    let embedded = match counter.kind() {
-        CounterKind::Group(schema) => schema.plan.time,
-        CounterKind::Scalar(_) => None,
-    };
-    let times = match (arg.timestamps, embedded) {
-        (Some(times), _) if times.len() / size_of::<i64>() < count => {
-            return Err(Refusal::invalid(format!(
-                "timestamps is {} bytes long (timestampsSize), too short for {count} samples: it needs {}",
-                times.len(),
-                count * size_of::<i64>()
-            )));
-        }
-        (Some(times), _) => Times::Each(times),
-        (None, Some(at)) => Times::Embedded(at),
-        (None, None) => {
-            return Err(Refusal::invalid(format!(
-                "timestamps is null, and a sample of counter `{}` holds no timestamp either: give one of them",
-                counter.name()
-            )));
-        }
-    };
-    if count == 0 {
-        return Ok(());
-    }
-    let batch = CounterBatch::new(info, counter, arg.bytes, times, ordering(arg.flags));
-    let written = backend.call(|backend| backend.write_counters(&batch));
-    written.and(batch.into_refusal().map_or(Ok(()), Err))
+    enter(
+        stream,
+        |OpenStream {
+             info,
+             backend,
+             session,
+         }| {
+            let counter = counter_of(info.domain(), arg.counter)?;
+            check_stride(
+                "countersSize",
+                arg.bytes.len(),
+                counter.sample_size(),
+                "sample",
+            )?;
+            let count = arg.bytes.len() / counter.sample_size();
+            let embedded = match counter.kind() {
+                CounterKind::Group(schema) => schema.plan.time,
+                CounterKind::Scalar(_) => None,
+            };
+            let times = times(arg, counter, count, embedded)?;
+            if count == 0 {
+                return Ok(());
+            }
+            let batch = CounterBatch::new(info, counter, arg.bytes, times, ordering(arg.flags));
+            let written = backend.call(|backend| backend.write_counters(&batch));
+            written.and(batch.finish(&session.refused))
+        },
+    )
 }
 
-/// What is valid, but has no effect yet.
-pub(crate) fn clock_relation(stream: u64) -> Result<()> {
-    enter(stream)?;
-    Err(Refusal::unsupported(
-        "relations between time domains are not read yet: convert the timestamps to one time domain before writing them",
-    ))
+/// Where the timestamps of `count` samples are, that have one at `embedded` themselves if that is something.
+fn times<'a>(
+    arg: &CounterBatchArg<'a>,
+    counter: &Counter,
+    count: usize,
+    embedded: Option<TimeAt>,
+) -> Result<Times<'a>> {
+    let placement = match arg.flags & IntervalPlacement::MASK {
+        0 => None,
+        flags => Some(IntervalPlacement::from_raw(flags).ok_or_else(|| {
+            Refusal::invalid(
+                "flags say both that the time of the pair is the first sample's and that it is the last one's",
+            )
+        })?),
+    };
+    let needed = match placement {
+        None => count * size_of::<i64>(),
+        Some(_) => 2 * size_of::<i64>(),
+    };
+    match (arg.timestamps, placement, embedded) {
+        (Some(times), None, _) if times.len() < needed => Err(Refusal::invalid(format!(
+            "timestamps is {} bytes long (timestampsSize), too short for {count} samples: it needs {needed}",
+            times.len()
+        ))),
+        (Some(times), Some(_), _) if times.len() < needed => Err(Refusal::invalid(format!(
+            "timestamps is {} bytes long (timestampsSize), too short for a pair of time and interval: it needs {needed}",
+            times.len()
+        ))),
+        (Some(times), None, _) => Ok(Times::Each(times)),
+        (Some(pair), Some(placement), _) => Ok(Times::Steps {
+            time: read(pair, 0),
+            interval: read(pair, size_of::<i64>()),
+            before: match placement {
+                IntervalPlacement::BeginTime => 0,
+                IntervalPlacement::EndTime => count.saturating_sub(1),
+            },
+        }),
+        (None, Some(_), _) => Err(Refusal::invalid(
+            "timestamps is null, but flags promise a pair of time and interval there",
+        )),
+        (None, None, Some(at)) => Ok(Times::Embedded(at)),
+        (None, None, None) => Err(Refusal::invalid(format!(
+            "timestamps is null, and a sample of counter `{}` holds no timestamp either: give one of them",
+            counter.name()
+        ))),
+    }
 }
 
-fn enter(stream: u64) -> Result<Entered<'static, OpenStream>> {
-    let stream = STREAMS.enter(stream)?;
-    stream.backend.check()?;
-    Ok(stream)
+pub(crate) fn relation(stream: u64, relation: &TimeRelation<'_>) -> Result<()> {
+    enter(stream, |OpenStream { info, backend, .. }| {
+        relation.check(info.domain())?;
+        match relation.kind() {
+            RelationKind::Points(points) if points.iter().len() == 0 => Ok(()),
+            _ => backend.call(|backend| backend.write_relation(relation)),
+        }
+    })
+}
+
+/// Does the work of a call on a stream, alone, and counts if it is refused.
+fn enter(stream: u64, work: impl FnOnce(&mut OpenStream) -> Result<()>) -> Result<()> {
+    let mut stream = STREAMS.enter(stream)?;
+    let done = stream.backend.check().and_then(|()| work(&mut stream));
+    done.inspect_err(|refusal| stream.session.refused.note(refusal))
 }
 
 fn schema(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use nvtxw_abi::raw::nvtxwInterface_v2_t;
+use nvtxw_abi::raw::{nvtxwInterface_v2_t, nvtxwSessionAttributes_t, nvtxwStreamAttributes_t};
 use nvtxw_backend::*;
 use std::sync::Arc;
 
@@ -11,7 +11,10 @@ struct Quiet;
 impl Backend for Quiet {
     type Session = Quiet;
 
-    fn begin(&self, _: &SessionRequest<'_>) -> Result<Quiet> {
+    fn begin(&self, request: &SessionRequest<'_>) -> Result<Quiet> {
+        if request.name() == Some("refused") {
+            return Err(Refusal::failed("no more sessions today"));
+        }
         Ok(Quiet)
     }
 }
@@ -67,6 +70,67 @@ fn thirty_refusals() {
 /// Runs in a process of its own, by the other tests.
 #[test]
 #[ignore = "a part of the other tests"]
+fn refusals_of_two_sessions() {
+    let backend = in_process(Quiet);
+    for name in [c"one", c"two"] {
+        let attr = nvtxwSessionAttributes_t {
+            structSize: size_of::<nvtxwSessionAttributes_t>(),
+            name: name.as_ptr(),
+            configString: std::ptr::null(),
+        };
+        let mut session = std::ptr::null_mut();
+        // SAFETY:
+        // - The name is null-terminated, and there is no config.
+        let code = unsafe { backend.begin(&attr, &mut session) };
+        assert_eq!(code, ResultCode::SUCCESS);
+
+        let attr = nvtxwStreamAttributes_t {
+            structSize: size_of::<nvtxwStreamAttributes_t>(),
+            name: c"s".as_ptr(),
+            domain: std::ptr::null_mut(),
+            scopeId: 0,
+            timeDomainId: 0,
+            orderInterleaving: 0,
+            orderingType: 0,
+            orderingSkid: 0,
+            orderingSkidAmount: 0,
+        };
+        let mut stream = std::ptr::null_mut();
+        let open = backend.table().StreamOpen.expect("a member");
+        // SAFETY:
+        // - The session lives; the attributes and the place are what the call says.
+        let code = unsafe { open(session, &attr, &mut stream) };
+        assert_eq!(ResultCode::new(code), ResultCode::SUCCESS);
+        let write = backend.table().EventWrite.expect("a member");
+        for _ in 0..15 {
+            // SAFETY:
+            // - As above.
+            let code = unsafe { open(session, &attr, std::ptr::null_mut()) };
+            assert_eq!(ResultCode::new(code), ResultCode::INVALID_ARGUMENT);
+            // SAFETY:
+            // - The stream is open, and there are no payloads.
+            let code = unsafe { write(stream, std::ptr::null(), 0) };
+            assert_eq!(ResultCode::new(code), ResultCode::INVALID_ARGUMENT);
+        }
+    }
+    // Sessions that don't begin have no more than this one line each.
+    for _ in 0..30 {
+        let attr = nvtxwSessionAttributes_t {
+            structSize: size_of::<nvtxwSessionAttributes_t>(),
+            name: c"refused".as_ptr(),
+            configString: std::ptr::null(),
+        };
+        let mut session = std::ptr::null_mut();
+        // SAFETY:
+        // - The name is null-terminated, and there is no config.
+        let code = unsafe { backend.begin(&attr, &mut session) };
+        assert_eq!(code, ResultCode::FAILED);
+    }
+}
+
+/// Runs in a process of its own, by the other tests.
+#[test]
+#[ignore = "a part of the other tests"]
 fn a_hook_that_panics() {
     log::set_hook(Some(|report| panic!("{}", report.member)));
     let backend = in_process(Quiet);
@@ -97,7 +161,25 @@ fn twenty_lines_then_one_that_says_so() {
     let lines = lines_of("thirty_refusals", None);
     assert_eq!(lines.len(), 21, "{lines:?}");
     assert!(lines[..20].iter().all(|line| line == LINE), "{lines:?}");
-    assert_eq!(lines[20], "nvtxw: further refusals are not shown (20 were)");
+    assert_eq!(
+        lines[20],
+        "nvtxw: further refusals outside of sessions are not shown (20 were)"
+    );
+}
+
+#[test]
+fn each_session_has_its_lines() {
+    let lines = lines_of("refusals_of_two_sessions", None);
+    assert_eq!(lines.len(), 21 + 21 + 30, "{lines:?}");
+    assert!(lines[20].contains("session \"one\""), "{lines:?}");
+    assert_eq!(
+        lines[41],
+        "nvtxw: further refusals of session \"two\" are not shown (20 were)"
+    );
+    assert_eq!(
+        lines[71],
+        "nvtxw: SessionBegin on \"refused\": FAILED (1): no more sessions today"
+    );
 }
 
 #[test]

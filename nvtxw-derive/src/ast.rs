@@ -1,7 +1,7 @@
 //! What a derive stands on, as far as the derives need it.
 
 use proc_macro2::Span;
-use syn::{Data, DeriveInput, Fields, Generics, Ident, LitStr, Type, ext::IdentExt as _};
+use syn::{Data, DeriveInput, Fields, Generics, Ident, LitStr, Member, Type, ext::IdentExt as _};
 
 use crate::{
     attr::{FieldAttributes, ItemAttributes, Place, VariantAttributes},
@@ -43,8 +43,8 @@ pub(crate) struct Newtype {
     pub(crate) generics: Generics,
     pub(crate) attributes: ItemAttributes,
     pub(crate) repr: Repr,
-    /// The types of the fields; `None` if it is no struct.
-    pub(crate) fields: Option<Vec<Type>>,
+    /// Names, or indices, and types of the fields; `None` if it is no struct.
+    pub(crate) fields: Option<Vec<(Member, Type)>>,
 }
 
 /// What stands after the name.
@@ -163,7 +163,11 @@ impl Variant {
 impl Newtype {
     pub(crate) fn parse(input: DeriveInput, errors: &mut Errors) -> Self {
         let fields = match input.data {
-            Data::Struct(data) => Some(data.fields.into_iter().map(|field| field.ty).collect()),
+            Data::Struct(data) => {
+                let members: Vec<_> = data.fields.members().collect();
+                let types = data.fields.into_iter().map(|field| field.ty);
+                Some(members.into_iter().zip(types).collect())
+            }
             Data::Enum(_) | Data::Union(_) => None,
         };
         Self {

@@ -157,8 +157,18 @@ impl Role {
     }
 }
 
-/// The word of `known` that `word` is probably a misspelling of.
+/// What people write for other words.
+const SYNONYMS: [(&str, &str); 4] = [
+    ("start", "timestamp_start"),
+    ("end", "timestamp_end"),
+    ("msg", "message"),
+    ("time", "timestamp"),
+];
+
+/// The word of `known` that `word` is probably another word for, or a misspelling of.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let meant = SYNONYMS.iter().find(|(other, _)| *other == word);
+    let word = meant.map_or(word, |(_, meant)| meant);
     known
         .into_iter()
         .map(|known| (distance(word, known), known))
@@ -210,6 +220,10 @@ mod tests {
         assert_eq!(nearest("colour", roles()), Some("color"));
         assert_eq!(nearest("timestamp_strat", roles()), Some("timestamp_start"));
         assert_eq!(nearest("scoep", roles()), Some("scope"));
+        assert_eq!(nearest("start", roles()), Some("timestamp_start"));
+        assert_eq!(nearest("end", roles()), Some("timestamp_end"));
+        assert_eq!(nearest("msg", roles()), Some("message"));
+        assert_eq!(nearest("time", roles()), Some("timestamp"));
         assert_eq!(nearest("volume", roles()), None);
         assert_eq!(nearest("id", roles()), None);
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-use nvtxw_abi::{Interpolation, Limit, ValueType};
+use nvtxw_abi::{EntryType, Interpolation, Limit, ValueType};
 
 use crate::calls;
 use crate::counter::SampleType;
@@ -29,7 +29,8 @@ pub struct CounterSemantics {
     pub unit: Option<String>,
     /// A value times the first, divided by the second, is in the unit.
     pub scale: (u64, u64),
-    /// The least value to expect.
+    /// The least value to expect, in a limit of the counter's class: `I64` for signed integers, `U64` for unsigned ones, `F64`
+    /// for floats.
     pub min: Option<Limit>,
     /// The greatest value to expect.
     pub max: Option<Limit>,
@@ -73,13 +74,14 @@ impl CounterSemantics {
         self
     }
 
-    /// The least value to expect.
+    /// The least value to expect, in a limit of the counter's class: `I64` for signed integers, `U64` for unsigned ones, `F64`
+    /// for floats.
     pub fn min(mut self, min: Limit) -> Self {
         self.min = Some(min);
         self
     }
 
-    /// The greatest value to expect, of the same type as [`min`](CounterSemantics::min).
+    /// The greatest value to expect, in a limit of the same class as [`min`](CounterSemantics::min).
     pub fn max(mut self, max: Limit) -> Self {
         self.max = Some(max);
         self
@@ -107,17 +109,28 @@ impl CounterSemantics {
         *self == Self::new()
     }
 
-    /// What is wrong with it, for a float or an integer.
-    pub(crate) fn problem(&self, is_float: bool) -> Option<&'static str> {
+    /// What is wrong with it, for numbers of that type.
+    pub(crate) fn problem(&self, ty: EntryType) -> Option<&'static str> {
         if self.scale.0 == 0 || self.scale.1 == 0 {
             return Some("its scale has a 0; both numbers are 1 or more");
         }
-        if let (Some(min), Some(max)) = (self.min, self.max)
-            && min.to_raw().0 != max.to_raw().0
-        {
-            return Some(
-                "`min` and `max` are limits of different types; give both the counter's own",
-            );
+        for limit in [self.min, self.max].into_iter().flatten() {
+            let fits = match limit {
+                Limit::I64(_) => is_signed(ty),
+                Limit::U64(_) => ty.is_integer() && !is_signed(ty),
+                Limit::F64(_) => ty.is_float(),
+            };
+            if !fits {
+                return Some(
+                    "`min` or `max` is a limit of another type than its numbers; give `Limit::I64` for signed integers, \
+                     `Limit::U64` for unsigned ones and `Limit::F64` for floats",
+                );
+            }
+            if let Limit::F64(limit) = limit
+                && limit.is_nan()
+            {
+                return Some("`min` or `max` is NaN; give a number, or leave it out");
+            }
         }
         if match (self.min, self.max) {
             (Some(Limit::I64(min)), Some(Limit::I64(max))) => max < min,
@@ -127,7 +140,7 @@ impl CounterSemantics {
         } {
             return Some("`max` is below `min`; swap them");
         }
-        if self.normalize && is_float {
+        if self.normalize && ty.is_float() {
             return Some("`normalize` is for integers; floats are what they are");
         }
         None
@@ -267,13 +280,14 @@ impl CounterOptions {
         self
     }
 
-    /// The least value to expect.
+    /// The least value to expect, in a limit of the counter's class: `I64` for signed integers, `U64` for unsigned ones, `F64`
+    /// for floats.
     pub fn min(mut self, min: Limit) -> Self {
         self.semantics = self.semantics.min(min);
         self
     }
 
-    /// The greatest value to expect, of the same type as [`min`](CounterOptions::min).
+    /// The greatest value to expect, in a limit of the same class as [`min`](CounterOptions::min).
     pub fn max(mut self, max: Limit) -> Self {
         self.semantics = self.semantics.max(max);
         self
@@ -299,7 +313,7 @@ impl CounterOptions {
 
     pub(crate) fn problem(&self, sample: &SampleType) -> Option<&'static str> {
         match sample {
-            SampleType::Scalar(ty) => self.semantics.problem(ty.is_float()),
+            SampleType::Scalar(ty) => self.semantics.problem(*ty),
             SampleType::Group { .. } if self.semantics.is_empty() => None,
             SampleType::Group { .. } => Some(
                 "unit, scale, limits, interpolation and value type belong to the fields of the group's struct",
@@ -328,4 +342,15 @@ impl CounterOptions {
         self.semantics.describe(add);
         text
     }
+}
+
+const fn is_signed(ty: EntryType) -> bool {
+    matches!(
+        ty,
+        EntryType::Int8
+            | EntryType::Int16
+            | EntryType::Int32
+            | EntryType::Int64
+            | EntryType::Int128
+    )
 }

@@ -305,10 +305,12 @@ impl<'s> Domain<'s> {
                     operation,
                     object,
                     code,
+                    reason,
                 } => Error::Call {
                     operation,
                     object: format!("{object} in {}", self.state.describe()),
                     code,
+                    reason,
                 },
                 other => other,
             })

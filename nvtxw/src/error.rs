@@ -16,8 +16,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why something other than a write failed, or a write that was told where it happened.
 ///
-/// The text says what was tried, on what, and what to do.
-#[derive(Clone, Debug)]
+/// The text says what was tried, on what, and what to do. `Debug` prints it too, so that a `main` that returns an error, and
+/// `unwrap`, show it.
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
     /// There is no file where the backend library should be.
@@ -109,6 +110,8 @@ pub enum Error {
         object: String,
         /// The backend's answer.
         code: ResultCode,
+        /// Why, in the words of the backend; those in this program may tell.
+        reason: Option<String>,
     },
     /// The backend accepted a call, but didn't give the handle or the ID that it should have.
     NullHandle {
@@ -247,6 +250,8 @@ pub enum Error {
         what: String,
         /// Why.
         error: WriteError,
+        /// Why, in the words of the backend; those in this program may tell: see [`WriteError::at`].
+        reason: Option<String>,
     },
 }
 
@@ -326,9 +331,13 @@ impl fmt::Display for Error {
                 operation,
                 object,
                 code,
+                reason,
             } => {
                 write!(f, "can't {operation} {object}: the backend answered {code}")?;
-                f.write_str(advice(*code))
+                match reason {
+                    Some(reason) => write!(f, ": {reason}"),
+                    None => f.write_str(advice(*code)),
+                }
             }
             Self::NullHandle { operation, object } => write!(
                 f,
@@ -423,9 +432,26 @@ impl fmt::Display for Error {
                     "can't set column {column} of record `{record}`: {problem}"
                 )
             }
-            Self::Write { what, error } if what.is_empty() => write!(f, "a write failed: {error}"),
-            Self::Write { what, error } => write!(f, "can't write {what}: {error}"),
+            Self::Write {
+                what,
+                error,
+                reason: Some(reason),
+            } => write!(
+                f,
+                "can't write {what}: the backend answered {}: {reason}",
+                error.code()
+            ),
+            Self::Write { what, error, .. } if what.is_empty() => {
+                write!(f, "a write failed: {error}")
+            }
+            Self::Write { what, error, .. } => write!(f, "can't write {what}: {error}"),
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -472,6 +498,7 @@ impl From<WriteError> for Error {
         Self::Write {
             what: String::new(),
             error,
+            reason: None,
         }
     }
 }

@@ -266,4 +266,8 @@ impl<E: NvtxEvent> error::sealed::Place for EventWriter<'_, E> {
             self.stream.describe()
         )
     }
+
+    fn stream(&self) -> &Stream {
+        self.stream
+    }
 }

@@ -8,6 +8,7 @@ pub use nvtxw_derive::NvtxField;
 use crate::derived::{NvtxEnum, NvtxPayload};
 use crate::flags::Flags;
 use crate::flex::FlexStr;
+use crate::layout;
 use crate::{Argb, CategoryId, Error, RangeId, Registrar, ScopeId, StringHandle};
 
 /// A type that a field of an event can have.
@@ -113,6 +114,13 @@ impl FieldType {
         matches!(self.code, TypeCode::Predefined(EntryType::CStringUtf8))
     }
 
+    /// A struct around a value of the type `inner`.
+    #[track_caller]
+    pub const fn newtype<T: Newtype>(inner: Self) -> Self {
+        layout::assert_size("the newtype", size_of::<T>(), size_of::<T::Inner>());
+        inner
+    }
+
     /// A struct inside the struct.
     pub const fn payload<P: NvtxPayload>() -> Self {
         let () = P::CHECK;
@@ -123,7 +131,9 @@ impl FieldType {
     }
 
     /// An enum's value.
+    #[track_caller]
     pub const fn enumeration<E: NvtxEnum>() -> Self {
+        layout::assert_size("the enum", size_of::<E>(), size_of::<E::Bits>());
         Self {
             code: TypeCode::Registered(|registrar| registrar.enumeration::<E>()),
             count: None,

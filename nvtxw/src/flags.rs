@@ -29,7 +29,7 @@ use crate::derived::{NvtxEnum, NvtxFlags};
 ///     access: Flags<Access>,
 /// }
 ///
-/// let map = Map { time: 0, access: Flags::from(Access::Read) | Access::Write };
+/// let map = Map { time: 0, access: Access::Read | Access::Write };
 /// assert_eq!(map.access.bits(), 3);
 /// assert!(map.access.contains(Access::Write) && !map.access.contains(Access::Execute));
 /// # }

@@ -194,6 +194,8 @@ impl StaticId {
 /// What joins the start of a range to its end when they are written apart: your own number, never 0, unique among the
 /// ranges that are open in the domain.
 ///
+/// The built-in backend joins the start and the end of a range only if both are written to the same stream.
+///
 /// ```
 /// use nvtxw::RangeId;
 ///

@@ -28,7 +28,10 @@ impl Extent {
     /// ends.
     #[track_caller]
     pub const fn assert_before(self, next: &str, offset: usize) {
-        self.assert_not_empty();
+        self.assert_alone();
+        if offset < self.end {
+            Failure::out_of_order(next, "isn't behind the field before it");
+        }
         let gap = offset - self.end;
         if gap > 0 {
             Failure::of_padding(gap)
@@ -52,7 +55,10 @@ impl Extent {
     /// it ends.
     #[track_caller]
     pub const fn assert_last(self, size: usize) {
-        self.assert_not_empty();
+        self.assert_alone();
+        if size < self.end {
+            Failure::out_of_order(self.name, "isn't the last of the struct");
+        }
         let gap = size - self.end;
         if gap > 0 {
             Failure::of_padding(gap)
@@ -67,7 +73,7 @@ impl Extent {
     }
 
     #[track_caller]
-    const fn assert_not_empty(self) {
+    const fn assert_alone(self) {
         if self.size == 0 {
             Failure::new()
                 .text("field `")
@@ -75,8 +81,46 @@ impl Extent {
                 .text("` has no bytes, so there is nothing to write: remove it")
                 .fail();
         }
+        if self.index == 0 && self.end != self.size {
+            Failure::out_of_order(self.name, "isn't at the start of the struct");
+        }
     }
 }
+
+/// What to do where the struct isn't the one that the derive saw.
+const REPLACED: &str =
+    ": an attribute macro below the derive changed the `repr`; move it above `#[derive(…)]`";
+
+/// Fails at compile time unless `what` has the size that its `repr` gives it.
+#[track_caller]
+pub(crate) const fn assert_size(what: &str, size: usize, expected: usize) {
+    if size != expected {
+        Failure::new()
+            .text(what)
+            .text(" has ")
+            .number(size)
+            .text(" bytes, and what it is stored as has ")
+            .number(expected)
+            .text(
+                ": remove `align` from its `repr`; if an attribute macro below the derive changed it, move that above \
+                 `#[derive(…)]`",
+            )
+            .fail();
+    }
+}
+
+/// The type itself and no other. Nobody can name it, so nobody can implement it.
+#[diagnostic::on_unimplemented(
+    message = "the field is of type `{Self}`, and the derive saw `{T}`",
+    label = "replaced after the derive",
+    note = "an attribute macro below the derive put another struct in its place: move it above `#[derive(…)]`"
+)]
+pub trait Same<T> {}
+
+impl<T> Same<T> for T {}
+
+/// Takes a field of the type that the derive saw.
+pub fn tie<T, F: Same<T>>(_: F) {}
 
 const fn leaks(bytes: usize) -> &'static str {
     if bytes == 1 {
@@ -121,6 +165,18 @@ impl Failure {
             }
         }
         self
+    }
+
+    /// Fails because the struct isn't `#[repr(C)]` any more.
+    #[track_caller]
+    const fn out_of_order(name: &str, problem: &str) -> ! {
+        Self::new()
+            .text("field `")
+            .text(name)
+            .text("` ")
+            .text(problem)
+            .text(REPLACED)
+            .fail()
     }
 
     const fn number(self, number: usize) -> Self {
@@ -208,6 +264,34 @@ mod tests {
         let text = "field `e` has no bytes, so there is nothing to write: remove it";
         assert_eq!(failure(move || empty.assert_before("b", 8)), text);
         assert_eq!(failure(move || empty.assert_last(8)), text);
+    }
+
+    #[test]
+    fn a_struct_that_is_not_in_order_is_refused_whatever_its_size() {
+        const MOVE: &str = ": an attribute macro below the derive changed the `repr`; move it above `#[derive(…)]`";
+        let late = Extent::new("a", 0, 8, 8);
+        let at_start = format!("field `a` isn't at the start of the struct{MOVE}");
+        assert_eq!(failure(move || late.assert_before("b", 16)), at_start);
+        assert_eq!(failure(move || late.assert_last(16)), at_start);
+        let a = Extent::new("a", 1, 8, 8);
+        assert_eq!(
+            failure(move || a.assert_before("b", 0)),
+            format!("field `b` isn't behind the field before it{MOVE}")
+        );
+        assert_eq!(
+            failure(move || a.assert_last(8)),
+            format!("field `a` isn't the last of the struct{MOVE}")
+        );
+    }
+
+    #[test]
+    fn another_size_names_both() {
+        assert_size("the enum", 4, 4);
+        assert_eq!(
+            failure(|| assert_size("the enum", 4, 1)),
+            "the enum has 4 bytes, and what it is stored as has 1: remove `align` from its `repr`; if an attribute macro \
+             below the derive changed it, move that above `#[derive(…)]`"
+        );
     }
 
     #[test]

@@ -21,11 +21,23 @@ fn domains() -> MutexGuard<'static, Domains> {
 }
 
 /// A number that no domain of this process has had.
+///
+/// # Panics
+/// After 2^32 - 1 domains, from then on always: a number that came again would let one domain's things pass for another's.
 pub(crate) fn next() -> Owner {
-    Owner(
-        NonZeroU32::new(NEXT.fetch_add(1, Ordering::Relaxed))
-            .expect("fewer than 2^32 domains in one process"),
-    )
+    next_of(&NEXT)
+}
+
+fn next_of(numbers: &AtomicU32) -> Owner {
+    numbers
+        .try_update(Ordering::Relaxed, Ordering::Relaxed, |number| {
+            // 0 stands for "used up", and stays.
+            NonZeroU32::new(number).map(|number| number.checked_add(1).map_or(0, NonZeroU32::get))
+        })
+        .ok()
+        .and_then(NonZeroU32::new)
+        .map(Owner)
+        .expect("fewer than 2^32 domains in one process")
 }
 
 /// Makes a domain known by its number.
@@ -66,5 +78,23 @@ pub(crate) fn foreign(object: String, owner: Owner, place: &str, here: Owner) ->
         object,
         owner: there,
         place: format!("{place} {here_words}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+    use std::sync::atomic::AtomicU32;
+
+    use super::next_of;
+
+    #[test]
+    fn numbers_never_come_again() {
+        let numbers = AtomicU32::new(u32::MAX - 1);
+        assert_eq!(next_of(&numbers).0.get(), u32::MAX - 1);
+        assert_eq!(next_of(&numbers).0.get(), u32::MAX);
+        for _ in 0..3 {
+            catch_unwind(|| next_of(&numbers)).unwrap_err();
+        }
     }
 }

@@ -239,7 +239,7 @@ fn schema(
         static_id: 0,
     };
     registrar.define(&schema).map_err(|refusal| match refusal {
-        Refusal::Code(code) => WriteError::of(code),
+        Refusal::Code { code, .. } => WriteError::of(code),
         Refusal::NullHandle => WriteError::NO_SCHEMA,
     })
 }
@@ -317,7 +317,7 @@ impl Shape {
 
 /// A plain event that is being put together: [`write`](PlainEvent::write) writes it.
 ///
-/// Without a message it has an empty one.
+/// Without a message it has an empty one; the built-in backend then shows the name of its kind, such as `mark`.
 ///
 /// ```
 /// # use nvtxw::{Argb, CategoryId, RegisteredString, Writer, WriteError};
@@ -474,9 +474,12 @@ fn schema_id(writer: &Writer<'_>, index: usize) -> SchemaId {
 #[inline(never)]
 fn refusal(writer: &Writer<'_>, index: usize) -> WriteError {
     let schemas = writer.plain_schemas();
-    schemas.map_or(WriteError::NO_PLAIN_EVENTS, |schemas| {
+    let error = schemas.map_or(WriteError::NO_PLAIN_EVENTS, |schemas| {
         schemas.refusal(index)
-    })
+    });
+    // The backend isn't asked now: what it told of another call is not the reason.
+    let _ = error.reason(writer.stream);
+    error
 }
 
 /// Writes the end of the range that was pushed last.

@@ -1,8 +1,10 @@
 //! What generated code names, and nobody else should.
 
+pub use std::convert::{From, Into};
 pub use std::ffi::c_int;
 pub use std::marker::Copy;
 pub use std::mem::{offset_of, size_of};
+pub use std::ops::BitOr;
 pub use std::option::Option;
 pub use std::primitive::{bool, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, usize};
 
@@ -17,7 +19,8 @@ pub use crate::field::{
     Newtype, NvtxField, RangeIdField, ScopeField, Storage, StringField, TextField, TimestampField,
     TypeCode,
 };
-pub use crate::layout::Extent;
+pub use crate::flags::Flags;
+pub use crate::layout::{Extent, tie};
 pub use crate::table::{Entry, EnumTable, Number, SchemaTable, Semantics};
 
 /// Takes note of a field that is in no table, so that its type is checked all the same.

@@ -260,4 +260,8 @@ impl error::sealed::Place for RowCounterWriter<'_> {
             self.stream.describe()
         )
     }
+
+    fn stream(&self) -> &Stream {
+        self.stream
+    }
 }

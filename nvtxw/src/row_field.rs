@@ -95,10 +95,6 @@ impl RowType {
         }
     }
 
-    pub(crate) fn is_float(self) -> bool {
-        self.entry_type().is_some_and(EntryType::is_float)
-    }
-
     fn is_numeric(self) -> bool {
         self.entry_type().is_some_and(EntryType::is_numeric)
     }
@@ -405,7 +401,9 @@ impl RowField {
                     "field `{name}` is no plain number, so it has no unit, scale, limits and so on"
                 ));
             }
-            if let Some(problem) = self.semantics.problem(self.ty.is_float()) {
+            if let Some(ty) = self.ty.entry_type()
+                && let Some(problem) = self.semantics.problem(ty)
+            {
                 return Some(format!("field `{name}`: {problem}"));
             }
         }

@@ -417,4 +417,8 @@ impl error::sealed::Place for RowWriter<'_> {
             self.stream.describe()
         )
     }
+
+    fn stream(&self) -> &Stream {
+        self.stream
+    }
 }

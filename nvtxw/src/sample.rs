@@ -266,4 +266,8 @@ impl<C> error::sealed::Place for CounterWriter<'_, C> {
             self.stream.describe()
         )
     }
+
+    fn stream(&self) -> &Stream {
+        self.stream
+    }
 }

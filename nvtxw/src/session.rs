@@ -25,7 +25,8 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 /// [`end`](Session::end) is the flush: it says that all data is in, and reports what went wrong with it. Dropping the
 /// session ends it too, and the error, if there is one, is lost.
 ///
-/// In a forked child process, a session of the parent can't be ended: dropping it does nothing there.
+/// In a forked child process, a session of the parent can't be ended: dropping it does nothing there. The child must not
+/// write through it either: what it wrote would be lost, or would get between the parent's data.
 #[derive(Debug)]
 pub struct Session {
     live: LiveSession,

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use nvtxw_abi::{
-    BatchOrdering, PredefinedScope, ResultCode, Skid, StreamInterleaving, StreamOrdering,
-    TimestampType,
+    BatchOrdering, PredefinedScope, ReasonHook, ResultCode, Skid, StreamInterleaving,
+    StreamOrdering, TimestampType,
 };
 
-use crate::calls::{LiveSession, OneThreadAtATime, Refusal, StreamAttributes, StreamHandle};
+use crate::calls::{
+    LiveSession, OneThreadAtATime, Refusal, StreamAttributes, StreamHandle, last_reason,
+};
 use crate::domain::DomainState;
 use crate::error::{CloseError, Error, Result};
 use crate::id::{DefaultScope, DomainId, Owner};
@@ -58,6 +60,8 @@ impl StreamOptions {
     }
 
     /// The scope of data that names none: a [`Scope`](crate::Scope) of the domain, or one of [`DefaultScope`]'s.
+    ///
+    /// With a scope, the built-in backend shows the data on the scope's track, and the stream's name nowhere.
     pub fn scope(mut self, scope: impl Into<DefaultScope>) -> Self {
         self.scope = scope.into();
         self
@@ -120,6 +124,7 @@ pub struct Stream {
     /// Those of `plain`.
     pub(crate) plain_ids: PlainIds,
     name: Box<str>,
+    reason: Option<ReasonHook>,
     _one: OneThreadAtATime,
 }
 
@@ -166,7 +171,11 @@ impl Stream {
         };
         let handle = live.open_stream(&attributes).map_err(|refusal| {
             let object = format!("stream `{name}` on {}", domain.describe());
-            if refusal == Refusal::Code(ResultCode::INVALID_ARGUMENT) {
+            if let Refusal::Code {
+                code: ResultCode::INVALID_ARGUMENT,
+                reason: None,
+            } = refusal
+            {
                 refusal.of(
                     "open",
                     object + " (no two streams of a session may have the same name)",
@@ -184,6 +193,7 @@ impl Stream {
             plain_ids: plain.as_ref().map_or([0; 13], |plain| plain.ids()),
             plain,
             name: name.into(),
+            reason: live.reason(),
             _one: OneThreadAtATime::MARK,
         })
     }
@@ -218,6 +228,11 @@ impl Stream {
             &format!("stream `{}` writes to", self.name),
             self.domain.owner,
         )
+    }
+
+    /// Why the last write on this thread got the answer `code`, if the backend tells.
+    pub(crate) fn last_reason(&self, code: ResultCode) -> Option<String> {
+        last_reason(self.reason, code)
     }
 
     /// The stream and its domain in words.

@@ -247,6 +247,9 @@ impl Writer<'_> {
     ///
     /// Clocks are [`TimestampType`]s or [`TimeDomain`]s of the stream's domain.
     ///
+    /// The built-in backend answers [`NOT_SUPPORTED`](nvtxw_abi::ResultCode::NOT_SUPPORTED), and the error says why: see
+    /// [`Error::is_not_supported`].
+    ///
     /// # Errors
     /// [`Error::Foreign`] if a time domain is one of another domain; [`Error::Write`] as the backend answered.
     pub fn sync_point(
@@ -261,7 +264,8 @@ impl Writer<'_> {
             .map_err(|error| self.at_clocks(error, "a sync point"))
     }
 
-    /// Writes many such points in one call, which gets the slice itself. An empty slice is no call.
+    /// Writes many such points in one call, which gets the slice itself. An empty slice is no call. The built-in backend
+    /// answers as to [`sync_point`](Writer::sync_point).
     ///
     /// ```
     /// # use nvtxw::{Result, SyncPoint, TimeDomain, TimestampType, Writer};
@@ -292,7 +296,7 @@ impl Writer<'_> {
     }
 
     /// Writes how to convert the times of one clock into those of another: `slope` ticks of the destination per tick of the
-    /// source, through `point`.
+    /// source, through `point`. The built-in backend answers as to [`sync_point`](Writer::sync_point).
     ///
     /// # Errors
     /// As [`sync_point`](Writer::sync_point), and [`Error::Conversion`] if the slope is 0, infinite or no number.
@@ -326,6 +330,7 @@ impl Writer<'_> {
         Error::Write {
             what: format!("{what} to {}", self.stream.describe()),
             error,
+            reason: error.reason(self.stream),
         }
     }
 }

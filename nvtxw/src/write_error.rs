@@ -8,6 +8,7 @@ use nvtxw_abi::ResultCode;
 use crate::error::{Error, Result, advice};
 use crate::id::Owner;
 use crate::owner;
+use crate::stream::Stream;
 
 /// Why a write failed: the backend's result code, as small as that.
 ///
@@ -86,11 +87,25 @@ impl WriteError {
     /// a row belongs to another domain, or because the writer can't write this.
     #[must_use]
     pub fn code(self) -> ResultCode {
-        if (OWN..FOREIGN_END).contains(&self.0.get()) {
+        if self.is_own() {
             ResultCode::INVALID_ARGUMENT
         } else {
             ResultCode::new(self.0.get())
         }
+    }
+
+    /// Why the backend refused the thread's last write to `stream`, if it was that and the backend tells.
+    #[cold]
+    pub(crate) fn reason(self, stream: &Stream) -> Option<String> {
+        if self.is_own() {
+            return None;
+        }
+        stream.last_reason(self.code())
+    }
+
+    /// Whether the backend wasn't asked.
+    fn is_own(self) -> bool {
+        (OWN..FOREIGN_END).contains(&self.0.get())
     }
 
     /// Whether the backend doesn't offer this: other writes may go on.
@@ -99,7 +114,8 @@ impl WriteError {
         self.code() == ResultCode::NOT_SUPPORTED
     }
 
-    /// The error with what was written, and the names of the stream and its domain.
+    /// The error with what was written, the names of the stream and its domain, and the reason of the thread's last refused
+    /// write if the backend tells it: call this right after the write.
     ///
     /// ```
     /// # use nvtxw::{Result, Writer};
@@ -113,6 +129,7 @@ impl WriteError {
         Error::Write {
             what: place.what(),
             error: self,
+            reason: self.reason(place.stream()),
         }
     }
 }
@@ -159,8 +176,13 @@ pub trait Place: sealed::Place {}
 impl<P: sealed::Place> Place for P {}
 
 pub(crate) mod sealed {
+    use crate::stream::Stream;
+
     /// Says what is written to what.
     pub trait Place {
         fn what(&self) -> String;
+
+        /// The stream.
+        fn stream(&self) -> &Stream;
     }
 }

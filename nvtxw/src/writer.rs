@@ -96,7 +96,7 @@ impl<'w> Writer<'w> {
     }
 
     /// The start of a range that may overlap others; [`end`](Writer::end) with the same id ends it, on whatever stream of
-    /// the domain.
+    /// the domain. (The built-in backend joins start and end within one stream only: end it on the stream that started it.)
     #[inline]
     pub fn start(&self, time: i64, id: RangeId) -> PlainEvent<'_> {
         PlainEvent::new(self, Shape::Start(time, id))
@@ -161,5 +161,9 @@ pub(crate) fn foreign_counter(stream: &Stream, owner: Owner, id: u64) -> Error {
 impl error::sealed::Place for Writer<'_> {
     fn what(&self) -> String {
         format!("a plain event to {}", self.stream.describe())
+    }
+
+    fn stream(&self) -> &Stream {
+        self.stream
     }
 }

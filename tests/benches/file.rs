@@ -40,14 +40,32 @@ struct Kernel {
 }
 
 /// An event as a program has it before it writes a trace of any kind.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy)]
 struct Launch {
     name: &'static str,
     start: i64,
     end: i64,
+    args: Args,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Args {
     shared: u64,
     registers: u32,
     occupancy: f32,
+}
+
+/// The same as a Chrome trace event, which is what trace viewers read as JSON.
+#[derive(Serialize)]
+struct ChromeEvent {
+    name: &'static str,
+    ph: &'static str,
+    /// In microseconds, as the length.
+    ts: f64,
+    dur: f64,
+    pid: u32,
+    tid: u32,
+    args: Args,
 }
 
 /// What is copied for comparison.
@@ -84,9 +102,11 @@ impl Events {
                     name: names[index],
                     start,
                     end,
-                    shared: next() % (1 << 17),
-                    registers: (next() % 256) as u32,
-                    occupancy: (next() % 100) as f32 / 100.0,
+                    args: Args {
+                        shared: next() % (1 << 17),
+                        registers: (next() % 256) as u32,
+                        occupancy: (next() % 100) as f32 / 100.0,
+                    },
                 };
                 (index, launch)
             })
@@ -99,9 +119,9 @@ impl Events {
                 words[0] = launch.start.to_le_bytes();
                 words[1] = launch.end.to_le_bytes();
                 words[2] = (*index as u64).to_le_bytes();
-                words[3] = launch.shared.to_le_bytes();
-                words[4] = u64::from(launch.registers).to_le_bytes();
-                words[5] = f64::from(launch.occupancy).to_le_bytes();
+                words[3] = launch.args.shared.to_le_bytes();
+                words[4] = u64::from(launch.args.registers).to_le_bytes();
+                words[5] = f64::from(launch.args.occupancy).to_le_bytes();
                 record
             })
             .collect();
@@ -177,9 +197,9 @@ fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration
             start: launch.start,
             end: launch.end,
             name: names[index],
-            shared: launch.shared,
-            registers: launch.registers,
-            occupancy: launch.occupancy,
+            shared: launch.args.shared,
+            registers: launch.args.registers,
+            occupancy: launch.args.occupancy,
         })
         .collect();
     let (shared, kernels) = (&session, &kernels);
@@ -237,14 +257,26 @@ fn raw(events: &Events, path: &Path) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Writes each event as a line of JSON.
+/// Writes each event as an object of Chrome's JSON.
 fn json(events: &Events, path: &Path) -> Result<Duration> {
     let start = Instant::now();
     let mut file = BufWriter::new(File::create_new(path)?);
+    let mut before = b"[";
     for (_, launch) in &events.launches {
-        serde_json::to_writer(&mut file, launch)?;
-        file.write_all(b"\n")?;
+        file.write_all(before)?;
+        before = b",";
+        let event = ChromeEvent {
+            name: launch.name,
+            ph: "X",
+            ts: launch.start as f64 / 1e3,
+            dur: (launch.end - launch.start) as f64 / 1e3,
+            pid: 1,
+            tid: 1,
+            args: launch.args,
+        };
+        serde_json::to_writer(&mut file, &event)?;
     }
+    file.write_all(b"]")?;
     file.into_inner()?;
     Ok(start.elapsed())
 }
@@ -285,7 +317,7 @@ fn main() -> Result<()> {
     if is_wanted(name) {
         compare(name, &folder, by(By::Batch, 1), raw)?;
     }
-    let name = "ranges in batches / lines of JSON by serde_json";
+    let name = "ranges in batches / JSON by serde_json";
     if is_wanted(name) {
         compare(name, &folder, by(By::Batch, 1), json)?;
     }

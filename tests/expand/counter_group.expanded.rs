@@ -44,7 +44,14 @@ const _: () = {
             ],
         };
         #[doc(hidden)]
-        const CHECK: () = ();
+        const CHECK: () = {
+            let _ = |_nvtxw_this: Self| {
+                let Self { time: _nvtxw_0, read: _nvtxw_1, busy: _nvtxw_2 } = _nvtxw_this;
+                _nvtxw::tie::<i64, _>(_nvtxw_0);
+                _nvtxw::tie::<u64, _>(_nvtxw_1);
+                _nvtxw::tie::<f64, _>(_nvtxw_2);
+            };
+        };
     }
     #[automatically_derived]
     impl _nvtxw::EmbeddedTime for Channel {}

@@ -66,7 +66,26 @@ const _: () = {
             ],
         };
         #[doc(hidden)]
-        const CHECK: () = ();
+        const CHECK: () = {
+            let _ = |_nvtxw_this: Self| {
+                let Self {
+                    start: _nvtxw_0,
+                    end: _nvtxw_1,
+                    name: _nvtxw_2,
+                    color: _nvtxw_3,
+                    grid: _nvtxw_4,
+                    r#shared: _nvtxw_5,
+                    _rest: _nvtxw_6,
+                } = _nvtxw_this;
+                _nvtxw::tie::<i64, _>(_nvtxw_0);
+                _nvtxw::tie::<i64, _>(_nvtxw_1);
+                _nvtxw::tie::<StringHandle, _>(_nvtxw_2);
+                _nvtxw::tie::<u32, _>(_nvtxw_3);
+                _nvtxw::tie::<[u32; 3], _>(_nvtxw_4);
+                _nvtxw::tie::<u64, _>(_nvtxw_5);
+                _nvtxw::tie::<u64, _>(_nvtxw_6);
+            };
+        };
         const KIND: _nvtxw::EventKind = _nvtxw::EventKind::RangeStartEnd;
     }
     #[automatically_derived]

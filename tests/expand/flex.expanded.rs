@@ -47,7 +47,20 @@ const _: () = {
             ],
         };
         #[doc(hidden)]
-        const CHECK: () = ();
+        const CHECK: () = {
+            let _ = |_nvtxw_this: Self| {
+                let Self {
+                    time: _nvtxw_0,
+                    text: _nvtxw_1,
+                    user: _nvtxw_2,
+                    code: _nvtxw_3,
+                } = _nvtxw_this;
+                _nvtxw::tie::<i64, _>(_nvtxw_0);
+                _nvtxw::tie::<FlexStr, _>(_nvtxw_1);
+                _nvtxw::tie::<FlexStr, _>(_nvtxw_2);
+                _nvtxw::tie::<[u8; 8], _>(_nvtxw_3);
+            };
+        };
         const KIND: _nvtxw::EventKind = _nvtxw::EventKind::Mark;
     }
     #[automatically_derived]

@@ -60,6 +60,18 @@ const _: () = {
         };
         #[doc(hidden)]
         const CHECK: () = {
+            let _ = |_nvtxw_this: Self| {
+                let Self {
+                    time: _nvtxw_0,
+                    launch: _nvtxw_1,
+                    value: _nvtxw_2,
+                    rest: _nvtxw_3,
+                } = _nvtxw_this;
+                _nvtxw::tie::<u64, _>(_nvtxw_0);
+                _nvtxw::tie::<u64, _>(_nvtxw_1);
+                _nvtxw::tie::<D::Value, _>(_nvtxw_2);
+                _nvtxw::tie::<[T; N], _>(_nvtxw_3);
+            };
             _nvtxw::Extent::new(
                     "time",
                     0,

@@ -34,6 +34,11 @@ const _: () = {
         };
         #[doc(hidden)]
         const CHECK: () = {
+            let _ = |_nvtxw_this: Self| {
+                let Self { pair: _nvtxw_0, count: _nvtxw_1 } = _nvtxw_this;
+                _nvtxw::tie::<[T; 2], _>(_nvtxw_0);
+                _nvtxw::tie::<u64, _>(_nvtxw_1);
+            };
             _nvtxw::Extent::new(
                     "pair",
                     0,

@@ -1,8 +1,9 @@
-//! The three programs that the interface is made for, each against the embedded backend, and what a reader finds in the file.
+//! The programs that the interface is made for, each against the embedded backend, and what a reader finds in the file.
 
 #![forbid(unsafe_code)]
 
 mod converter;
+mod database;
 mod profiler;
 // The reader of the file backend's own tests; they use more of it.
 #[allow(dead_code)]

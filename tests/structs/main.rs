@@ -11,8 +11,8 @@ mod reader;
 mod replay;
 
 use nvtxw::{
-    Backend, Config, Flags, NvtxEnum, NvtxEvent, NvtxField, NvtxPayload, RecordLayout, Session,
-    StreamOptions,
+    Backend, Config, Flags, NoValueReason, NvtxEnum, NvtxEvent, NvtxField, NvtxPayload,
+    RecordLayout, Session, StreamOptions, TimeDomainOptions,
 };
 use reader::{Arg, Trace, text};
 use replay::TempDir;
@@ -67,6 +67,7 @@ struct Step {
     shape: Shape<bool>,
     levels: [Level; 3],
     access: Flags<Access>,
+    modes: [Flags<Access>; 3],
     letter: char,
     waited: Ticks,
 }
@@ -84,6 +85,11 @@ fn step(start: i64) -> Step {
         },
         levels: [Level::Middle, Level::Low, Level::Middle],
         access: Flags::from(Access::Write),
+        modes: [
+            Flags::from(Access::Read) | Access::Write,
+            Flags::none(),
+            Access::Read.into(),
+        ],
         letter: 'ß',
         waited: Ticks(-7),
     }
@@ -149,6 +155,8 @@ fn fields_are_in_the_file_as_what_they_are() {
         let levels = [text("so-so"), text("Low"), text("so-so")];
         assert_eq!(*range.arg("levels"), Arg::List(levels.into()));
         assert_eq!(*range.arg("access"), text("Write"));
+        let modes = [text("Read | Write"), Arg::Uint(0), text("Read")];
+        assert_eq!(*range.arg("modes"), Arg::List(modes.into()));
         assert_eq!(*range.arg("letter"), text("ß"));
         assert_eq!(*range.arg("waited"), Arg::Int(-7));
     }
@@ -158,4 +166,72 @@ fn fields_are_in_the_file_as_what_they_are() {
     assert_eq!(*last.arg("level"), text("so-so"));
     assert_eq!(*last.arg("value"), Arg::Uint(u64::MAX));
     assert_eq!(*last.arg("corners"), Arg::List(vec![point(1.0, 1.0); 2]));
+}
+
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = range_startend)]
+struct Cycle {
+    #[nvtx(timestamp_start)]
+    start: i64,
+    #[nvtx(timestamp_end)]
+    end: i64,
+}
+
+#[test]
+fn ticks_of_a_known_clock_are_nanoseconds_in_the_file() {
+    let folder = TempDir::new();
+    let path = folder.path().join("run.pftrace");
+    let config = Config::new()
+        .set("path", path.to_str().expect("temporary folders are UTF-8"))
+        .unwrap();
+    let mut session = Session::begin(&Backend::embedded(), "run", &config).unwrap();
+    let mut domain = session.default_domain().unwrap();
+    let cycle = domain.schema::<Cycle>().unwrap();
+    let load = domain.counter::<i64>("load").unwrap();
+    let microseconds = domain
+        .time_domain(TimeDomainOptions::new().ticks_per_second(1_000_000))
+        .unwrap();
+    let domain = domain.id();
+    let slow = StreamOptions::new(domain).time_domain(microseconds);
+    let mut slow = session.open_stream("slow", slow).unwrap();
+    let mut fast = session
+        .open_stream("fast", StreamOptions::new(domain))
+        .unwrap();
+    for stream in [&mut slow, &mut fast] {
+        let out = session.writer(stream).unwrap();
+        let cycles = out.events(cycle).unwrap();
+        cycles
+            .write_batch(&[Cycle { start: 1, end: 3 }, Cycle { start: 4, end: 4 }])
+            .unwrap();
+        cycles.write(&Cycle { start: 5, end: 9 }).unwrap();
+        out.push(10).write().unwrap();
+        out.pop(12).unwrap();
+        out.mark(20).write().unwrap();
+        let load = out.counter(load).unwrap();
+        load.sample(30, 7).unwrap();
+        load.no_value(31, NoValueReason::Zero).unwrap();
+    }
+    let out = session.writer(&mut slow).unwrap();
+    let late = out.mark(i64::MAX).write().unwrap_err().at(&out);
+    assert!(
+        late.to_string().ends_with("which 64 bits don't hold"),
+        "{late}"
+    );
+    session.end().unwrap();
+
+    let trace = Trace::read(&path);
+    let mut ranges: Vec<_> = (trace.ranges.iter())
+        .map(|range| (range.start, range.end.expect("it ended")))
+        .collect();
+    ranges.sort_unstable();
+    let fast = [(1, 3), (4, 4), (5, 9), (10, 12)];
+    let slow = fast.map(|(start, end)| (start * 1000, end * 1000));
+    assert_eq!(ranges, [fast, slow].concat());
+    let mut marks: Vec<_> = trace.instants.iter().map(|mark| mark.start).collect();
+    marks.sort_unstable();
+    assert_eq!(marks, [20, 20_000]);
+    let mut values: Vec<_> = trace.values.iter().map(|value| value.1).collect();
+    values.sort_unstable();
+    assert_eq!(values, [30, 31, 30_000, 31_000]);
 }

@@ -1,9 +1,10 @@
 //! The instant that the file's timestamps count from.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use nvtxw_backend::{Refusal, Result};
+
+use crate::sync::OnceLock;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::timeline::Base;
 
 /// The base of a session with negative timestamps: room for a quarter of the 64-bit range before
 /// zero, and for half of it after.
@@ -24,22 +25,29 @@ impl TimeBase {
         }
     }
 
-    /// Whether the file can hold `time`. Before the decision every time is taken, and remembered
-    /// for it.
+    /// Refuses a time that the file can't hold. Before the decision every time is taken, and
+    /// remembered for it.
     pub(crate) fn admit(&self, time: i64) -> Result<()> {
         match self.decided.get() {
-            Some(&base) if shift(base, time).is_some() => Ok(()),
-            Some(&base) => Err(Refusal::invalid(format!(
-                "timestamp {time} doesn't fit the file's time base {base} (it holds {base} to \
-                 {}): set the session's `base` key to the smallest timestamp",
-                base.saturating_add(i64::MAX)
-            ))),
+            Some(&base) => match shift(base, time) {
+                Some(_) => Ok(()),
+                None => Err(unfit(base, time)),
+            },
             None => {
                 if time < 0 {
                     self.negative.store(true, Ordering::Relaxed);
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// The base that events are made ready for: until one is decided, 0, which most files have.
+    #[inline]
+    pub(crate) fn expected(&self) -> (i64, Base) {
+        match self.decided.get() {
+            Some(&base) => (base, Base::Decided),
+            None => (0, Base::Zero),
         }
     }
 
@@ -58,7 +66,17 @@ impl TimeBase {
     }
 }
 
+#[cold]
+fn unfit(base: i64, time: i64) -> Refusal {
+    Refusal::invalid(format!(
+        "timestamp {time} doesn't fit the file's time base {base} (it holds {base} to {}): set the \
+         session's `base` key to the smallest timestamp",
+        base.saturating_add(i64::MAX)
+    ))
+}
+
 /// `time` as the file has it: counted from `base`, in 0..2^63; `None` outside.
+#[inline]
 pub(crate) fn shift(base: i64, time: i64) -> Option<u64> {
     time.checked_sub(base)?.try_into().ok()
 }
@@ -91,6 +109,7 @@ mod tests {
 
         let base = TimeBase::new(None);
         base.admit(7).unwrap();
+        assert_eq!(base.expected(), (0, Base::Zero));
         assert_eq!(base.decide(), (0, true));
         base.admit(0).unwrap();
         let refusal = base.admit(-5).unwrap_err();
@@ -103,6 +122,54 @@ mod tests {
         let base = TimeBase::new(Some(1000));
         assert_eq!(base.decide(), (1000, false));
         base.admit(1000).unwrap();
+        assert_eq!(base.expected(), (1000, Base::Decided));
         base.admit(999).unwrap_err();
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom {
+    use std::sync::Arc;
+
+    use nvtxw_loom::{model, thread};
+
+    use super::*;
+
+    #[test]
+    fn the_base_is_decided_once_and_what_it_leaves_out_is_refused_from_then_on() {
+        model(["negative", "zero", "left out"], |outcomes| {
+            let base = Arc::new(TimeBase::new(None));
+            let here = Arc::clone(&base);
+            let one = thread::spawn(move || {
+                let admitted = here.admit(-1).is_ok();
+                (admitted, here.decide())
+            });
+            let here = Arc::clone(&base);
+            let other = thread::spawn(move || {
+                let admitted = here.admit(5).is_ok();
+                (admitted, here.decide())
+            });
+            let (admitted, (decided, first)) = one.join().unwrap();
+            let (always, (same, too)) = other.join().unwrap();
+            assert!(always);
+            assert_eq!(decided, same);
+            assert!(first != too, "one of them tells the file");
+            let [negative, zero, left_out] = outcomes;
+            if decided == NEGATIVE {
+                assert!(admitted);
+                base.admit(-1).unwrap();
+                negative.met();
+            } else {
+                assert_eq!(decided, 0);
+                assert!(!first, "who met a negative time decides for one");
+                base.admit(-1).unwrap_err();
+                zero.met();
+                if admitted {
+                    // The flush counts it.
+                    assert_eq!(shift(decided, -1), None);
+                    left_out.met();
+                }
+            }
+        });
     }
 }

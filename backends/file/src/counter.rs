@@ -23,7 +23,7 @@ pub(crate) fn tracks(counter: &Counter, parent: TrackId, tracks: &Tracks) -> Vec
         }
         CounterKind::Group(schema) => {
             for field in schema.fields() {
-                if !matches!(field.role(), FieldRole::Time(_)) {
+                if !matches!(field.role(), FieldRole::Time(_) | FieldRole::Scope) {
                     add_field(field, "", counter.semantics(), &mut labels);
                 }
             }
@@ -154,7 +154,9 @@ impl Visitor for Sample {
             Value::F64(value) => Number::Float(value),
             Value::Char(value) => Number::Int(value.into()),
             // Counters are numbers; a value keeps its place whatever it is.
-            Value::Text(_) | Value::Registered(_) | Value::Bytes(_) => Number::Float(f64::NAN),
+            Value::Text(_) | Value::Wide(_) | Value::Registered(_) | Value::Bytes(_) => {
+                Number::Float(f64::NAN)
+            }
         });
     }
 

@@ -12,7 +12,7 @@ const RECENT: usize = 256;
 /// The numbers of texts, from 1.
 #[derive(Default)]
 pub(crate) struct Texts {
-    bytes: String,
+    bytes: Vec<u8>,
     /// Where each text ends in `bytes`.
     ends: Vec<u32>,
     /// Numbers, by hash with open addressing; 0 is free. A power of two, at most half full.
@@ -40,18 +40,18 @@ impl Texts {
         if self.slots.is_empty() {
             self.slots = vec![0; 16];
         }
-        let mut at = self.slot(text);
+        let mut at = self.slot(text.as_bytes());
         loop {
             match self.slots[at] {
                 0 => break,
-                number if self.text(number) == text => return Number::Known(number),
+                number if self.is(number, text) => return Number::Known(number),
                 _ => at = (at + 1) & (self.slots.len() - 1),
             }
         }
         if self.ends.len() == MAX_TEXTS || self.bytes.len() + text.len() > MAX_BYTES {
             return Number::Inline;
         }
-        self.bytes.push_str(text);
+        self.bytes.extend_from_slice(text.as_bytes());
         self.ends.push(self.bytes.len() as u32);
         let number = self.ends.len() as u32;
         self.slots[at] = number;
@@ -63,6 +63,7 @@ impl Texts {
 
     /// The number that `key` (never 0) was last [remembered](Self::remember) with, unless it was
     /// forgotten since.
+    #[inline]
     pub(crate) fn recent(&self, key: u64) -> Option<u32> {
         let &(known, number) = self.recent.get(key as usize % RECENT)?;
         (known == key).then_some(number)
@@ -75,15 +76,22 @@ impl Texts {
         self.recent[key as usize % RECENT] = (key, number);
     }
 
-    /// The text of a number.
-    pub(crate) fn text(&self, number: u32) -> &str {
+    /// Whether this is the text of a number.
+    #[inline]
+    pub(crate) fn is(&self, number: u32, text: &str) -> bool {
+        self.text(number) == text.as_bytes()
+    }
+
+    #[inline]
+    fn text(&self, number: u32) -> &[u8] {
         let index = number as usize - 1;
         let start = index.checked_sub(1).map_or(0, |i| self.ends[i] as usize);
         &self.bytes[start..self.ends[index] as usize]
     }
 
-    fn slot(&self, text: &str) -> usize {
-        hash(text.as_bytes()) as usize & (self.slots.len() - 1)
+    #[inline]
+    fn slot(&self, text: &[u8]) -> usize {
+        hash(text) as usize & (self.slots.len() - 1)
     }
 
     fn grow(&mut self) {
@@ -105,6 +113,7 @@ pub(crate) fn mix(mut number: u64) -> u64 {
     number ^ number >> 31
 }
 
+#[inline]
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hash = bytes.len() as u64;
@@ -129,7 +138,7 @@ mod tests {
         }
         for i in 0..5000 {
             assert_eq!(texts.number(&format!("text {i}")), Number::Known(i + 1));
-            assert_eq!(texts.text(i + 1), format!("text {i}"));
+            assert!(texts.is(i + 1, &format!("text {i}")));
         }
         assert_eq!(texts.number(""), Number::New(5001));
         assert_eq!(texts.number(""), Number::Known(5001));

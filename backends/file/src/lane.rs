@@ -16,7 +16,7 @@ struct Slice {
     /// The push that it came from, while its end is not written.
     push: Option<u64>,
     /// The end that was asked for while an inner push was still open, and the fields for it.
-    asked: Option<(i64, Vec<u8>)>,
+    asked: Option<Box<(i64, Vec<u8>)>>,
 }
 
 /// One track: its ranges nest, and come in the order of their starts.
@@ -76,6 +76,26 @@ impl Lane {
         }
     }
 
+    /// Puts a whole range where the only one that may still be open has ended, as most do; `false`
+    /// if that is not so.
+    #[inline]
+    fn succeed(&mut self, new: Candidate) -> bool {
+        let [last] = &mut self.slices[..] else {
+            return false;
+        };
+        let (Some(before), Some(end), None) = (last.end, new.end, last.push) else {
+            return false;
+        };
+        if before > new.start || self.from > new.start {
+            return false;
+        }
+        last.end = new.end;
+        last.nests = new.nests;
+        self.from = new.start;
+        self.latest_end = self.latest_end.max(end);
+        true
+    }
+
     fn place(&mut self, around: usize, new: Candidate) {
         self.slices.truncate(around);
         self.slices.push(Slice {
@@ -104,7 +124,20 @@ pub(crate) struct Spot {
 
 impl Lanes {
     /// Puts a range on the first lane where it can't disturb any other.
+    #[inline]
     pub(crate) fn place(&mut self, new: Candidate) -> Spot {
+        if let Some(first) = self.lanes.first_mut()
+            && first.succeed(new)
+        {
+            return Spot {
+                lane: 0,
+                crosses: false,
+            };
+        }
+        self.search(new)
+    }
+
+    fn search(&mut self, new: Candidate) -> Spot {
         let mut crosses = false;
         for (index, lane) in self.lanes.iter_mut().enumerate() {
             match lane.fit(new) {
@@ -167,7 +200,7 @@ impl Lanes {
             .iter()
             .any(|inner| inner.push.is_some())
         {
-            lane.slices[at].asked = Some((end, fields.to_vec()));
+            lane.slices[at].asked = Some(Box::new((end, fields.to_vec())));
             return 0;
         }
         let mut moved = 0;
@@ -181,8 +214,8 @@ impl Lanes {
         };
         close(lane, end, fields);
         lane.slices.truncate(at);
-        while let Some((end, fields)) = lane.slices.last_mut().and_then(|s| s.asked.take()) {
-            close(lane, end, &fields);
+        while let Some(asked) = lane.slices.last_mut().and_then(|s| s.asked.take()) {
+            close(lane, asked.0, &asked.1);
             lane.slices.pop();
         }
         moved

@@ -26,6 +26,8 @@
 //!   A push or a start without its other half stays open; a pop or an end without one is refused.
 //! - **Names** are messages, else the name of the schema, else that of the kind. An empty message
 //!   counts as none. Bad UTF-8 becomes U+FFFD.
+//! - **Times** are nanoseconds. Ticks of a registered time domain whose resolution is known are converted, rounded down;
+//!   those of any other are taken for nanoseconds. When a clock started plays no part.
 //! - **Categories** have their registered names, else their numbers. **Colours** are correlation
 //!   IDs `#AARRGGBB`, by which Perfetto colours (equal ones look equal, but it picks the colour);
 //!   the true value is an annotation.
@@ -42,7 +44,9 @@
 //!   file's times to get the original ones), and how often something irregular was met, if it was:
 //!   `nvtxw.late` (whole ranges that came too late for the window), `nvtxw.overlapping_pushpop`
 //!   (ranges that were declared to nest and don't), `nvtxw.pop_without_push`,
-//!   `nvtxw.end_without_start`, `nvtxw.refused`, `nvtxw.outside_base`, `nvtxw.left_open`.
+//!   `nvtxw.end_without_start`, `nvtxw.refused`, `nvtxw.outside_base`, `nvtxw.left_open`; and
+//!   `nvtxw.refused_calls` (all calls of the session that were refused, whatever they were about) and
+//!   `nvtxw.left_out` (bad events and samples in batches whose good ones were taken).
 //!
 //! # When it is written
 //!
@@ -58,6 +62,7 @@
 #![deny(missing_docs)]
 
 mod base;
+mod clock;
 mod config;
 mod counter;
 mod intern;
@@ -69,6 +74,7 @@ mod replay;
 mod session;
 mod sink;
 mod stream;
+mod sync;
 mod tally;
 mod timeline;
 mod track;

@@ -17,40 +17,97 @@ pub(crate) struct Open {
     width: usize,
 }
 
+/// The fewest bytes that a writer grows by.
+const GROWTH: usize = 1 << 10;
+
 /// A growing run of protobuf fields.
 #[derive(Default)]
 pub(crate) struct Writer {
+    /// All of them are initialised, so that a short run is written as one word whatever its length.
     bytes: Vec<u8>,
+    /// How many of them are written.
+    len: usize,
 }
 
 impl Writer {
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.bytes[..self.len]
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
+        self.len
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.len == 0
     }
 
     pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
+        self.len = 0;
+    }
+
+    /// Takes back what was written from `len` on.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Room for a message of less than [`SLOT`] bytes.
+    #[inline(always)]
+    pub(crate) fn slot(&mut self) -> Slot<'_> {
+        self.reserve(SLOT + 8);
+        let (room, _) = self.bytes[self.len..]
+            .split_first_chunk_mut()
+            .expect("the room was made");
+        Slot {
+            room,
+            len: 0,
+            kept: &mut self.len,
+        }
     }
 
     /// Fields that are already encoded.
     pub(crate) fn raw(&mut self, fields: &[u8]) {
-        self.bytes.extend_from_slice(fields);
+        self.reserve(fields.len());
+        self.bytes[self.len..][..fields.len()].copy_from_slice(fields);
+        self.len += fields.len();
     }
 
+    /// The first `len` of the eight bytes of `word`, lowest first.
+    #[inline(always)]
+    pub(crate) fn word(&mut self, word: u64, len: usize) {
+        let at = self.len;
+        match self.bytes.get_mut(at..at + 8) {
+            Some(room) => {
+                room.copy_from_slice(&word.to_le_bytes());
+                self.len = at + len;
+            }
+            None => {
+                self.grow(8);
+                self.raw(&word.to_le_bytes()[..len]);
+            }
+        }
+    }
+
+    #[inline(always)]
     pub(crate) fn uint(&mut self, field: u32, value: u64) {
+        let (tag, tag_len) = tag(field, VARINT);
+        // Most tags are one byte, which leaves seven for the number.
+        if tag_len == 1 && value < 1 << 49 {
+            let (word, len) = varint(value);
+            self.word(tag | word << 8, 1 + len);
+        } else {
+            self.long_uint(field, value);
+        }
+    }
+
+    #[inline(never)]
+    fn long_uint(&mut self, field: u32, value: u64) {
         self.tag(field, VARINT);
         self.varint(value);
     }
 
     /// A negative value takes ten bytes, as `int64` has it.
+    #[inline]
     pub(crate) fn int(&mut self, field: u32, value: i64) {
         self.uint(field, value as u64);
     }
@@ -59,11 +116,13 @@ impl Writer {
         self.uint(field, value.into());
     }
 
+    #[inline]
     pub(crate) fn fixed64(&mut self, field: u32, value: u64) {
         self.tag(field, FIXED64);
-        self.bytes.extend_from_slice(&value.to_le_bytes());
+        self.word(value, 8);
     }
 
+    #[inline]
     pub(crate) fn double(&mut self, field: u32, value: f64) {
         self.fixed64(field, value.to_bits());
     }
@@ -71,29 +130,47 @@ impl Writer {
     pub(crate) fn text(&mut self, field: u32, value: &str) {
         self.tag(field, BYTES);
         self.varint(value.len() as u64);
-        self.bytes.extend_from_slice(value.as_bytes());
+        self.raw(value.as_bytes());
     }
 
     /// Begins a nested message of about `expected` bytes. A wrong guess only costs a move.
+    #[inline]
     pub(crate) fn open(&mut self, field: u32, expected: usize) -> Open {
-        self.tag(field, BYTES);
+        let (tag, len) = tag(field, BYTES);
         let width = width(expected);
-        self.bytes.extend_from_slice(&[0; 5][..width]);
+        // The bytes that are kept free are null for now.
+        if len + width <= 8 {
+            self.word(tag, len + width);
+        } else {
+            self.word(tag, len);
+            self.word(0, width);
+        }
         Open {
-            start: self.bytes.len(),
+            start: self.len,
             width,
         }
     }
 
     /// Ends the nested message that was begun last.
+    #[inline]
     pub(crate) fn close(&mut self, open: Open) {
         let Open { start, width: kept } = open;
-        let len = self.bytes.len() - start;
+        let len = self.len - start;
+        if kept == 1 && len < 0x80 {
+            self.bytes[start - 1] = len as u8;
+        } else {
+            self.close_long(open, len);
+        }
+    }
+
+    fn close_long(&mut self, open: Open, len: usize) {
+        let Open { start, width: kept } = open;
         let needed = width(len);
         if needed > kept {
             let more = needed - kept;
-            self.bytes.extend_from_slice(&[0; 5][..more]);
+            self.reserve(more);
             self.bytes.copy_within(start..start + len, start + more);
+            self.len += more;
         }
         // A length may take more bytes than it needs: all but the last have their top bit set.
         let width = needed.max(kept);
@@ -106,17 +183,125 @@ impl Writer {
         self.bytes[at + width - 1] = rest as u8;
     }
 
+    #[inline]
     fn tag(&mut self, field: u32, wire: u32) {
-        self.varint((field << 3 | wire).into());
+        let (word, len) = tag(field, wire);
+        self.word(word, len);
     }
 
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.bytes.push(value as u8 | 0x80);
-            value >>= 7;
+    #[inline]
+    pub(crate) fn varint(&mut self, value: u64) {
+        if value < 1 << 56 {
+            let (word, len) = varint(value);
+            self.word(word, len);
+        } else {
+            self.long_varint(value);
         }
-        self.bytes.push(value as u8);
     }
+
+    #[inline(never)]
+    fn long_varint(&mut self, value: u64) {
+        let (low, high) = long_varint(value);
+        self.word(low, 8);
+        self.word(high.0, high.1);
+    }
+
+    /// Makes room for `more` bytes.
+    #[inline]
+    fn reserve(&mut self, more: usize) {
+        if self.bytes.len() - self.len < more {
+            self.grow(more);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        let enough = (self.bytes.len() * 2).max(self.len + more + GROWTH);
+        self.bytes.resize(enough, 0);
+    }
+}
+
+/// The tag of a field with a number up to 15: of bytes, or of a number.
+pub(crate) const fn tag_byte(field: u32, is_bytes: bool) -> u64 {
+    assert!(field < 16);
+    (field << 3 | if is_bytes { BYTES } else { VARINT }) as u64
+}
+
+/// How many bytes a [`Slot`] has.
+pub(crate) const SLOT: usize = 256;
+
+/// Room at the end of a writer for a message of less than [`SLOT`] bytes, which is written once it
+/// is [kept](Slot::keep). What would go beyond does harm to that message only.
+pub(crate) struct Slot<'w> {
+    room: &'w mut [u8; SLOT + 8],
+    len: usize,
+    /// The writer's length.
+    kept: &'w mut usize,
+}
+
+impl Slot<'_> {
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The first `len` of the eight bytes of `word`, lowest first.
+    #[inline(always)]
+    pub(crate) fn word(&mut self, word: u64, len: usize) {
+        // The remainder spares a check.
+        let at = self.len % SLOT;
+        self.room[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        self.len += len;
+    }
+
+    #[inline(always)]
+    pub(crate) fn varint(&mut self, value: u64) {
+        if value < 1 << 56 {
+            let (word, len) = varint(value);
+            self.word(word, len);
+        } else {
+            let (low, high) = long_varint(value);
+            self.word(low, 8);
+            self.word(high.0, high.1);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn keep(self) {
+        *self.kept += self.len;
+    }
+
+    /// Sets a byte that was written.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, at: usize, byte: u8) {
+        self.room[at % SLOT] = byte;
+    }
+}
+
+/// The first eight bytes of a number of more than 56 bits, and the others.
+fn long_varint(value: u64) -> (u64, (u64, usize)) {
+    let (low, _) = varint(value & ((1 << 56) - 1));
+    (low | 0x8080_8080_8080_8080, varint(value >> 56))
+}
+
+/// The bytes of a number of up to 56 bits, lowest first, and how many there are. Without branches:
+/// the sizes of numbers can't be foreseen.
+#[inline(always)]
+pub(crate) fn varint(value: u64) -> (u64, usize) {
+    let len = ((value | 1).ilog2() as usize * 9 + 73) / 64;
+    // Spreads groups of 28, then 14, then 7 bits.
+    let wide = value & 0x0FFF_FFFF | (value & 0x00FF_FFFF_F000_0000) << 4;
+    let wide = wide & 0x0000_3FFF_0000_3FFF | (wide & 0x0FFF_C000_0FFF_C000) << 2;
+    let wide = wide & 0x007F_007F_007F_007F | (wide & 0x3F80_3F80_3F80_3F80) << 1;
+    // All bytes but the last have their top bit set.
+    let more = 0x0080_8080_8080_8080 >> (64 - 8 * len);
+    (wide | more, len)
+}
+
+/// A field's tag of up to four bytes.
+#[inline]
+fn tag(field: u32, wire: u32) -> (u64, usize) {
+    varint((field << 3 | wire).into())
 }
 
 /// The nested messages and texts of a message that [`Writer`] wrote, with their field numbers.
@@ -141,10 +326,13 @@ pub(crate) fn nested(mut message: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     })
 }
 
-/// The first field of a message that [`Writer`] wrote, if it is a number.
-pub(crate) fn first_uint(mut message: &[u8]) -> Option<(u32, u64)> {
+/// The first field of a message that [`Writer`] wrote, if it is a number, and what comes after it.
+pub(crate) fn first_uint(mut message: &[u8]) -> Option<(u32, u64, &[u8])> {
     let tag = read_varint(&mut message) as u32;
-    (tag & 7 == VARINT).then(|| (tag >> 3, read_varint(&mut message)))
+    (tag & 7 == VARINT).then(|| {
+        let value = read_varint(&mut message);
+        (tag >> 3, value, message)
+    })
 }
 
 fn read_varint(bytes: &mut &[u8]) -> u64 {
@@ -198,6 +386,26 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_every_width_read_back() {
+        let edges = (0..64).map(|bit| 1_u64 << bit);
+        for value in edges
+            .flat_map(|edge| [edge - 1, edge, edge + 1])
+            .chain([u64::MAX])
+        {
+            let mut writer = Writer::default();
+            writer.uint(9, value);
+            assert_eq!(
+                writer.len(),
+                1 + (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
+            );
+            assert_eq!(
+                fields(writer.as_bytes()).collect::<Vec<_>>(),
+                [(9, Field::Int(value))]
+            );
+        }
+    }
+
+    #[test]
     fn nested_messages_are_found_between_other_fields() {
         let mut writer = Writer::default();
         writer.uint(9, u64::MAX);
@@ -208,8 +416,8 @@ mod tests {
         writer.text(4, "");
         let all: Vec<_> = nested(writer.as_bytes()).collect();
         assert_eq!(all, [(4, &[0x08, 0xAC, 0x02][..]), (4, &[])]);
-        assert_eq!(first_uint(all[0].1), Some((1, 300)));
-        assert_eq!(first_uint(all[1].1), Some((0, 0)));
+        assert_eq!(first_uint(all[0].1), Some((1, 300, &[][..])));
+        assert_eq!(first_uint(all[1].1), Some((0, 0, &[][..])));
     }
 
     #[test]

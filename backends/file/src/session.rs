@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nvtxw_backend::{Refusal, Result, Session, SessionRequest, StreamInfo};
+use nvtxw_backend::{Refusal, RefusalCounts, Result, Session, SessionRequest, StreamInfo};
 
 use crate::base::TimeBase;
 use crate::config::Settings;
@@ -60,6 +60,20 @@ impl Session for FileSession {
 
     fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<FileStream> {
         Ok(FileStream::new(&self.0, stream))
+    }
+
+    fn note_refusals(&self, counts: RefusalCounts) {
+        let mut header = Header::more();
+        for (key, count) in [
+            ("nvtxw.refused_calls", counts.calls),
+            ("nvtxw.left_out", counts.left_out),
+        ] {
+            if count != 0 {
+                header = header.number(key, count as i64);
+            }
+        }
+        // An error is kept for the append at the end.
+        let _ = header.append_to(&self.0.sink);
     }
 
     fn end(&self) -> Result<()> {

@@ -4,15 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use nvtxw_backend::{
-    Counter, CounterBatch, Event, EventKind, NoValueReason, Refusal, Result, ScopeRef, Stream,
-    StreamInfo, Time,
+    Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, Refusal, Result, Schema,
+    SchemaRole, ScopeRef, Stream, StreamInfo, Time,
 };
 
+use crate::base::shift;
+use crate::clock::Clock;
 use crate::counter::{self, Sample};
 use crate::perfetto::{Encoder, Half, Number, Packets};
-use crate::proto::FIELD_LIMIT;
+use crate::proto::{FIELD_LIMIT, Writer};
 use crate::session::Shared;
-use crate::timeline::Timeline;
+use crate::timeline::{Content, Timeline};
 
 /// The most bytes that one event may take: what is around it has to fit into a packet too.
 const EVENT_LIMIT: usize = FIELD_LIMIT / 4;
@@ -26,11 +28,15 @@ pub struct FileStream {
     info: Arc<StreamInfo>,
     timeline: Timeline,
     encoder: Encoder,
+    /// The fields of an event that can't be ready when it comes.
+    fields: Writer,
     packets: Packets,
     /// The timeline's places, by scope.
     places: HashMap<u64, u32>,
     /// The one of them that was used last.
     last_place: Option<(u64, u32)>,
+    /// The clock that was looked up last, by time domain.
+    last_clock: Option<(u64, Option<Clock>)>,
     counters: Vec<Tracked>,
     /// Indices of `counters`, by scope and counter.
     counter_indices: HashMap<(u64, u64), usize>,
@@ -54,9 +60,11 @@ impl FileStream {
             info: Arc::clone(info),
             timeline: Timeline::new(shared.limits),
             encoder: Encoder::default(),
+            fields: Writer::default(),
             packets,
             places: HashMap::new(),
             last_place: None,
+            last_clock: None,
             counters: Vec::new(),
             counter_indices: HashMap::new(),
             sample: Sample::default(),
@@ -68,12 +76,15 @@ impl FileStream {
     }
 
     /// The timeline's number of the place that a scope is.
+    #[inline]
     fn place(&mut self, id: u64, scope: impl FnOnce() -> ScopeRef) -> u32 {
-        if let Some((last, place)) = self.last_place
-            && last == id
-        {
-            return place;
+        match self.last_place {
+            Some((last, place)) if last == id => place,
+            _ => self.find_place(id, scope),
         }
+    }
+
+    fn find_place(&mut self, id: u64, scope: impl FnOnce() -> ScopeRef) -> u32 {
         let place = *self.places.entry(id).or_insert_with(|| {
             let track = self.shared.tracks.place(&self.info, &scope());
             self.packets.add_place(track);
@@ -83,24 +94,107 @@ impl FileStream {
         place
     }
 
+    /// What turns the ticks of a time domain into nanoseconds; `None` if they are such.
+    #[inline]
+    fn clock(&mut self, time_domain: u64) -> Option<Clock> {
+        match self.last_clock {
+            // Most streams have no time domain.
+            _ if time_domain == 0 => None,
+            Some((last, clock)) if last == time_domain => clock,
+            _ => {
+                let clock = Clock::of(self.info.domain(), time_domain);
+                self.last_clock = Some((time_domain, clock));
+                clock
+            }
+        }
+    }
+
+    #[inline]
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
         let place = self.place(event.scope_id(), || event.scope());
-        let base = &self.shared.base;
-        match (event.kind(), event.time()) {
+        let (expected, base) = self.shared.base.expected();
+        let clock = self.clock(event.time_domain());
+        let time = match clock {
+            None => event.time(),
+            Some(clock) => clock.time(event.time())?,
+        };
+        match (event.kind(), time) {
             (kind, Time::Range { start, end }) => {
-                base.admit(start)?;
-                base.admit(end)?;
-                let fields = first(&mut self.encoder, event, &self.info)?;
                 let nests = kind == EventKind::RangePushPop;
-                self.timeline.range(place, start, end, nests, fields);
+                if clock.is_none()
+                    && let Some(payload) = event.plain()
+                    && let Some(ranges) = self.encoder.ranges(event.schema())
+                    && let Some(lane) = self.packets.ready_lane(place)
+                    && let out = self.timeline.buffer()
+                    && ranges.write(payload, expected, lane, out).is_some()
+                {
+                    (self.timeline).range(place, start, end, nests, Content::Ready(base));
+                    return Ok(());
+                }
+                self.shared.base.admit(start)?;
+                self.shared.base.admit(end)?;
+                let content = match shift(expected, start).zip(shift(expected, end)) {
+                    Some((start, end)) => {
+                        let out = self.timeline.buffer();
+                        let len = self.packets.make_range(out, place, start, end, |out| {
+                            self.encoder
+                                .event(event, self.info.domain(), Half::First, out);
+                        });
+                        check_len(len).inspect_err(|_| self.timeline.discard())?;
+                        Content::Ready(base)
+                    }
+                    None => Content::Fields(encode(
+                        &mut self.fields,
+                        &mut self.encoder,
+                        event,
+                        &self.info,
+                        Half::First,
+                    )?),
+                };
+                self.timeline.range(place, start, end, nests, content);
             }
-            (EventKind::RangePush, Time::Point(time)) => {
-                base.admit(time)?;
-                let fields = first(&mut self.encoder, event, &self.info)?;
+            (EventKind::Mark, Time::Point(time)) => {
+                self.shared.base.admit(time)?;
+                let content = match shift(expected, time) {
+                    Some(time) => {
+                        let out = self.timeline.buffer();
+                        let len = self.packets.make_instant(out, place, time, |out| {
+                            self.encoder
+                                .event(event, self.info.domain(), Half::First, out);
+                        });
+                        check_len(len).inspect_err(|_| self.timeline.discard())?;
+                        Content::Ready(base)
+                    }
+                    None => Content::Fields(encode(
+                        &mut self.fields,
+                        &mut self.encoder,
+                        event,
+                        &self.info,
+                        Half::First,
+                    )?),
+                };
+                self.timeline.instant(place, time, content);
+            }
+            (kind, Time::Point(time)) => self.half(event, kind, place, time)?,
+        }
+        Ok(())
+    }
+
+    /// The start or the end of a range.
+    fn half(&mut self, event: &Event<'_>, kind: EventKind, place: u32, time: i64) -> Result<()> {
+        self.shared.base.admit(time)?;
+        match kind {
+            EventKind::RangePush => {
+                let fields = encode(
+                    &mut self.fields,
+                    &mut self.encoder,
+                    event,
+                    &self.info,
+                    Half::First,
+                )?;
                 self.timeline.push(place, time, fields);
             }
-            (EventKind::RangePop, Time::Point(time)) => {
-                base.admit(time)?;
+            EventKind::RangePop => {
                 let Some(push) = self.timeline.last_push(place) else {
                     self.timeline.tally.pop_without_push += 1;
                     return Err(Refusal::invalid(format!(
@@ -110,11 +204,10 @@ impl FileStream {
                 };
                 check_order("range_pop", time, push.start)?;
                 let half = push.fields.map_or(Half::Alone, Half::Second);
-                let fields = encode(&mut self.encoder, event, &self.info, half)?;
+                let fields = encode(&mut self.fields, &mut self.encoder, event, &self.info, half)?;
                 self.timeline.pop(place, time, fields);
             }
-            (EventKind::RangeStart, Time::Point(time)) => {
-                base.admit(time)?;
+            EventKind::RangeStart => {
                 let id = range_id(event)?;
                 if let Some(open) = self.timeline.started(id) {
                     return Err(Refusal::invalid(format!(
@@ -123,11 +216,16 @@ impl FileStream {
                         open.start
                     )));
                 }
-                let fields = first(&mut self.encoder, event, &self.info)?;
+                let fields = encode(
+                    &mut self.fields,
+                    &mut self.encoder,
+                    event,
+                    &self.info,
+                    Half::First,
+                )?;
                 self.timeline.start(place, time, id, fields);
             }
-            (EventKind::RangeEnd, Time::Point(time)) => {
-                base.admit(time)?;
+            EventKind::RangeEnd => {
                 let id = range_id(event)?;
                 let Some(start) = self.timeline.started(id) else {
                     self.timeline.tally.end_without_start += 1;
@@ -138,17 +236,49 @@ impl FileStream {
                 };
                 check_order("range_end", time, start.start)?;
                 let half = start.fields.map_or(Half::Alone, Half::Second);
-                let fields = encode(&mut self.encoder, event, &self.info, half)?;
+                let fields = encode(&mut self.fields, &mut self.encoder, event, &self.info, half)?;
                 self.timeline.end(id, time, fields);
             }
-            // Whole ranges come as such, so that this is a mark.
-            (_, Time::Point(time)) => {
-                base.admit(time)?;
-                let fields = first(&mut self.encoder, event, &self.info)?;
-                self.timeline.instant(place, time, fields);
-            }
+            // Whole ranges have two times, and marks are no halves.
+            EventKind::Mark | EventKind::RangePushPop | EventKind::RangeStartEnd => {}
         }
         Ok(())
+    }
+
+    /// Takes ranges of a plain batch, from the one at `index` on: up to the first that is not usual,
+    /// or until the window is full. Returns how many they are.
+    fn usual_ranges(&mut self, schema: &Schema, bytes: &[u8], index: usize, scope: u64) -> usize {
+        let SchemaRole::Event(kind @ (EventKind::RangePushPop | EventKind::RangeStartEnd)) =
+            schema.role()
+        else {
+            return 0;
+        };
+        let time_domain = schema.time_domain().unwrap_or(self.info.time_domain());
+        if self.clock(time_domain).is_some() {
+            return 0;
+        }
+        let (expected, base) = self.shared.base.expected();
+        let domain = Arc::clone(self.info.domain());
+        let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
+        let (Some(ranges), Some(lane)) =
+            (self.encoder.ranges(schema), self.packets.ready_lane(place))
+        else {
+            return 0;
+        };
+        let nests = kind == EventKind::RangePushPop;
+        let mut count = 0;
+        for payload in bytes.chunks_exact(schema.size()).skip(index) {
+            let out = self.timeline.buffer();
+            let Some((start, end)) = ranges.write(payload, expected, lane, out) else {
+                break;
+            };
+            (self.timeline).range(place, start, end, nests, Content::Ready(base));
+            count += 1;
+            if self.timeline.is_full() {
+                break;
+            }
+        }
+        count
     }
 
     /// The index of a counter's tracks in a scope.
@@ -169,7 +299,17 @@ impl FileStream {
         self.counters.len() - 1
     }
 
+    #[inline]
     fn flush_if_full(&mut self) -> Result<()> {
+        if self.timeline.is_full() || self.encoder.texts.new.len() >= TEXT_LIMIT {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    #[cold]
+    fn flush(&mut self) -> Result<()> {
         if self.timeline.is_full() {
             let base = self.shared.decide_base();
             self.packets.begin(&mut self.encoder.texts.new);
@@ -183,6 +323,7 @@ impl FileStream {
         Ok(())
     }
 
+    #[cold]
     fn refused(&mut self, refusal: Refusal) -> Refusal {
         self.timeline.tally.refused += 1;
         refusal
@@ -190,16 +331,61 @@ impl FileStream {
 }
 
 impl Stream for FileStream {
+    #[inline]
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
-        self.event(event).map_err(|refusal| self.refused(refusal))?;
+        if let Err(refusal) = self.event(event) {
+            return Err(self.refused(refusal));
+        }
         self.flush_if_full()
+    }
+
+    fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
+        let mut result = Ok(());
+        let mut keep = |written: Result<()>| {
+            if result.is_ok() {
+                result = written;
+            }
+        };
+        match batch.plain().zip(batch.scope_id()) {
+            None => batch.for_each(|event| keep(self.write_event(event))),
+            Some((bytes, scope)) => {
+                let len = batch.len();
+                let mut index = 0;
+                while index < len {
+                    index += self.usual_ranges(batch.schema(), bytes, index, scope);
+                    keep(self.flush_if_full());
+                    if index < len {
+                        if let Some(event) = batch.event(index) {
+                            keep(self.write_event(&event));
+                        }
+                        index += 1;
+                    }
+                }
+            }
+        }
+        result
     }
 
     fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
         let mut result = Ok(());
-        let index = self.tracked(samples.counter(), &samples.scope());
+        let clock = self.clock(samples.time_domain());
+        // Samples of one batch mostly belong to one scope.
+        let mut last_scope = None;
         for sample in samples.samples() {
-            let time = sample.time();
+            let time = match clock.map(|clock| clock.nanoseconds(sample.time())) {
+                None => sample.time(),
+                Some(Ok(time)) => time,
+                Some(Err(refusal)) => {
+                    result = result.and(Err(self.refused(refusal)));
+                    continue;
+                }
+            };
+            let index = match last_scope {
+                Some((scope, index)) if scope == sample.scope_id() => index,
+                _ => self.tracked(samples.counter(), &sample.scope()),
+            };
+            last_scope = Some((sample.scope_id(), index));
+            let (expected, base) = self.shared.base.expected();
             if let Err(refusal) = self.shared.base.admit(time) {
                 result = result.and(Err(self.refused(refusal)));
                 continue;
@@ -209,7 +395,20 @@ impl Stream for FileStream {
             let Tracked { tracks, last } = &mut self.counters[index];
             for ((&value, &mut track), last) in self.sample.values.iter().zip(tracks).zip(last) {
                 *last = Some(value);
-                self.timeline.value(track, time, self.encoder.value(value));
+                let content = match shift(expected, time) {
+                    Some(time) => {
+                        let out = self.timeline.buffer();
+                        let fields = |out: &mut Writer| value.write(out);
+                        self.packets.make_value(out, track, time, fields);
+                        Content::Ready(base)
+                    }
+                    None => {
+                        self.fields.clear();
+                        value.write(&mut self.fields);
+                        Content::Fields(self.fields.as_bytes())
+                    }
+                };
+                self.timeline.value(track, time, content);
             }
             result = result.and(self.flush_if_full());
         }
@@ -222,9 +421,13 @@ impl Stream for FileStream {
         time: i64,
         reason: NoValueReason,
     ) -> Result<()> {
-        if let Err(refusal) = self.shared.base.admit(time) {
-            return Err(self.refused(refusal));
-        }
+        let time_domain = counter.time_domain().unwrap_or(self.info.time_domain());
+        let time = match self.clock(time_domain) {
+            None => Ok(time),
+            Some(clock) => clock.nanoseconds(time),
+        };
+        let admitted = time.and_then(|time| self.shared.base.admit(time).map(|()| time));
+        let time = admitted.map_err(|refusal| self.refused(refusal))?;
         let scope = match counter.scope() {
             ScopeRef::None => self.info.scope(),
             scope => scope,
@@ -240,7 +443,10 @@ impl Stream for FileStream {
                     None => continue,
                 },
             };
-            self.timeline.value(track, time, self.encoder.value(value));
+            self.fields.clear();
+            value.write(&mut self.fields);
+            let content = Content::Fields(self.fields.as_bytes());
+            self.timeline.value(track, time, content);
         }
         self.flush_if_full()
     }
@@ -272,26 +478,34 @@ pub(crate) fn outside_base(count: u64, base: i64) -> String {
     )
 }
 
-/// The fields of an event that is not the end of one before.
-fn first<'e>(encoder: &'e mut Encoder, event: &Event<'_>, info: &StreamInfo) -> Result<&'e [u8]> {
-    encode(encoder, event, info, Half::First)
-}
-
-fn encode<'e>(
-    encoder: &'e mut Encoder,
+/// The fields of an event, in `fields`.
+fn encode<'f>(
+    fields: &'f mut Writer,
+    encoder: &mut Encoder,
     event: &Event<'_>,
     info: &StreamInfo,
     half: Half<'_>,
-) -> Result<&'e [u8]> {
-    let fields = encoder.event(event, info.domain(), half);
-    if fields.len() > EVENT_LIMIT {
-        return Err(Refusal::invalid(format!(
-            "the event takes {} bytes in the file; readers skip such long ones: {EVENT_LIMIT} is \
-             the most",
-            fields.len()
-        )));
+) -> Result<&'f [u8]> {
+    fields.clear();
+    encoder.event(event, info.domain(), half, fields);
+    check_len(fields.len())?;
+    Ok(fields.as_bytes())
+}
+
+#[inline]
+fn check_len(len: usize) -> Result<()> {
+    if len > EVENT_LIMIT {
+        return Err(too_long(len));
     }
-    Ok(fields)
+    Ok(())
+}
+
+#[cold]
+fn too_long(len: usize) -> Refusal {
+    Refusal::invalid(format!(
+        "the event takes {len} bytes in the file; readers skip such long ones: {EVENT_LIMIT} is \
+         the most"
+    ))
 }
 
 fn check_order(what: &str, time: i64, start: i64) -> Result<()> {

@@ -1,14 +1,20 @@
 //! A stream's events on their way to the file: put in order within a window, halves joined to
 //! ranges, ranges spread over lanes.
 //!
-//! The fields of an event are bytes here, encoded by the format that gets them back in order.
+//! The fields of an event are bytes here, encoded by the format that gets them back in order. Most
+//! events will stand on the first lane of their place: such a one is encoded whole as it comes, and
+//! if it does stand there, its bytes go to the file as they are, with those of its neighbours.
+
+mod part;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::mem;
 
+use self::part::{Item, Key, Kind, Part, Run};
 use crate::base::shift;
 use crate::lane::{Candidate, Lanes};
+use crate::proto::Writer;
 use crate::tally::Tally;
 
 /// A format that takes ordered events. Times count from the file's base.
@@ -22,6 +28,35 @@ pub(crate) trait Emit {
     fn end(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]);
     fn instant(&mut self, place: u32, time: u64, fields: &[u8]);
     fn value(&mut self, counter: u32, time: u64, fields: &[u8]);
+    /// So many events on one track, in the form that they have in the file.
+    fn ready(&mut self, on: On, events: u64, bytes: &[u8]);
+    /// The fields of an event that was ready, for when it must change.
+    fn fields_of(ready: &[u8]) -> &[u8];
+}
+
+/// Where events stand that are ready.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum On {
+    /// The first lane of a place.
+    Place(u32),
+    Counter(u32),
+}
+
+/// What is known of an event besides its time and place.
+#[derive(Clone, Copy)]
+pub(crate) enum Content<'a> {
+    Fields(&'a [u8]),
+    /// What was appended to the timeline's [buffer](Timeline::buffer) is the event's form in the
+    /// file if it is on the first lane of its place.
+    Ready(Base),
+}
+
+/// The time base that an event is ready for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Base {
+    Decided,
+    /// 0, which most files have, as none was decided yet.
+    Zero,
 }
 
 /// How much a window holds before its older half is written.
@@ -44,44 +79,6 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self::of(1 << 16)
-    }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    /// A range that was declared to nest, and one that was not.
-    PushPop,
-    StartEnd,
-    Instant,
-    Value,
-    /// The end of a push that was written before its end was known.
-    Close,
-}
-
-struct Item {
-    start: i64,
-    /// Of a `Close`: the push.
-    end: i64,
-    /// Counts what arrives in the stream; a range has the order of its first half.
-    order: u64,
-    /// Where the fields stand in the window's bytes.
-    at: u32,
-    len: u32,
-    /// The place, or the counter.
-    track: u32,
-    kind: Kind,
-}
-
-/// Where an item belongs: by time; ends before starts; outer ranges before inner ones; then as it
-/// arrived.
-type Key = (i64, bool, i64, u64);
-
-impl Item {
-    fn key(&self) -> Key {
-        match self.kind {
-            Kind::Close => (self.start, false, 0, self.order),
-            _ => (self.start, true, !self.end, self.order),
-        }
     }
 }
 
@@ -143,10 +140,13 @@ struct Place {
 #[derive(Default)]
 pub(crate) struct Timeline {
     limits: Limits,
-    items: Vec<Item>,
-    bytes: Vec<u8>,
-    /// Whether the items need no sorting.
+    /// What arrived first: the half that is written next, if nothing came out of order.
+    old: Part,
+    new: Part,
+    /// Whether all items, old and new, need no sorting.
     sorted: bool,
+    /// Where the last item's bytes end in `new`.
+    filled: usize,
     places: Vec<Place>,
     /// By range ID.
     starts: HashMap<u64, Start>,
@@ -174,34 +174,64 @@ impl Timeline {
     }
 
     /// Whether the older half should be written now.
+    #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.items.len() >= self.limits.items || self.bytes.len() >= self.limits.bytes
+        self.old.items.len() + self.new.items.len() >= self.limits.items
+            || self.old.bytes.len() + self.new.bytes.len() >= self.limits.bytes
     }
 
     /// Whether nothing is left to write.
     pub(crate) fn is_empty(&self) -> bool {
         let mut places = self.places.iter();
-        self.items.is_empty() && self.starts.is_empty() && places.all(|p| p.pushes.is_empty())
+        self.old.items.is_empty()
+            && self.new.items.is_empty()
+            && self.starts.is_empty()
+            && places.all(|p| p.pushes.is_empty())
+    }
+
+    /// Takes the form of the next item, if that is ready.
+    #[inline]
+    pub(crate) fn buffer(&mut self) -> &mut Writer {
+        &mut self.new.bytes
+    }
+
+    /// Forgets what was appended to the buffer since the last item.
+    pub(crate) fn discard(&mut self) {
+        self.new.bytes.truncate(self.filled);
     }
 
     /// A whole range; `nests` if it was declared to nest in others.
-    pub(crate) fn range(&mut self, place: u32, start: i64, end: i64, nests: bool, fields: &[u8]) {
+    #[inline(always)]
+    pub(crate) fn range(
+        &mut self,
+        place: u32,
+        start: i64,
+        end: i64,
+        nests: bool,
+        content: Content<'_>,
+    ) {
         if self.frontier.is_some_and(|frontier| start < frontier) {
             self.tally.late += 1;
         }
         let kind = if nests { Kind::PushPop } else { Kind::StartEnd };
-        let order = self.next_order();
-        self.add(place, kind, (start, end), order, &[fields]);
+        self.whole(place, kind, (start, end), content);
     }
 
-    pub(crate) fn instant(&mut self, place: u32, time: i64, fields: &[u8]) {
-        let order = self.next_order();
-        self.add(place, Kind::Instant, (time, time), order, &[fields]);
+    pub(crate) fn instant(&mut self, place: u32, time: i64, content: Content<'_>) {
+        self.whole(place, Kind::Instant, (time, time), content);
     }
 
-    pub(crate) fn value(&mut self, counter: u32, time: i64, fields: &[u8]) {
+    pub(crate) fn value(&mut self, counter: u32, time: i64, content: Content<'_>) {
+        self.whole(counter, Kind::Value, (time, time), content);
+    }
+
+    #[inline(always)]
+    fn whole(&mut self, track: u32, kind: Kind, times: (i64, i64), content: Content<'_>) {
         let order = self.next_order();
-        self.add(counter, Kind::Value, (time, time), order, &[fields]);
+        match content {
+            Content::Ready(base) => self.add_buffered(track, kind, times, order, Some(base)),
+            Content::Fields(fields) => self.add(track, kind, times, order, &[fields]),
+        }
     }
 
     pub(crate) fn push(&mut self, place: u32, start: i64, fields: &[u8]) {
@@ -289,20 +319,38 @@ impl Timeline {
 
     /// Writes the older half of the window.
     pub(crate) fn flush(&mut self, base: i64, out: &mut impl Emit) {
-        let count = self.items.len().div_ceil(2);
-        if count > 0 {
-            self.sort();
-            let last = &self.items[count - 1];
-            let until = last.key();
-            self.frontier = self.frontier.max(Some(last.start));
-            self.write(count, Some(until), base, out);
+        if self.old.items.is_empty() {
+            self.turn();
         }
+        let mut part = mem::take(&mut self.old);
+        if self.sorted {
+            self.write_up_to_last(&part, base, out);
+        } else {
+            part.append(&mut self.new);
+            part.items.sort_unstable_by_key(Item::key);
+            // What stays is the new part until the turn below.
+            self.new.take_half(&mut part);
+            self.sorted = true;
+            self.write_up_to_last(&part, base, out);
+        }
+        part.clear();
+        self.old = part;
+        self.turn();
     }
 
     /// Writes all there is. What is open stays so: the file has no end for it.
     pub(crate) fn finish(&mut self, base: i64, out: &mut impl Emit) {
-        self.sort();
-        self.write(self.items.len(), None, base, out);
+        let mut part = mem::take(&mut self.old);
+        let mut last = mem::take(&mut self.new);
+        if self.sorted {
+            self.write_up_to_last(&part, base, out);
+        } else {
+            part.append(&mut last);
+            part.items.sort_unstable_by_key(Item::key);
+            last = part;
+        }
+        self.write(&last, None, base, out);
+        self.filled = 0;
         for place in &mut self.places {
             let open = |push: &Push| push.state == PushState::Written;
             self.tally.left_open += place.pushes.drain(..).filter(open).count() as u64;
@@ -340,58 +388,126 @@ impl Timeline {
         kept
     }
 
-    fn add(
+    fn add(&mut self, track: u32, kind: Kind, times: (i64, i64), order: u64, fields: &[&[u8]]) {
+        for part in fields {
+            self.new.bytes.raw(part);
+        }
+        self.add_buffered(track, kind, times, order, None);
+    }
+
+    /// Adds an item whose bytes are in the buffer.
+    #[inline(always)]
+    fn add_buffered(
         &mut self,
         track: u32,
         kind: Kind,
         (start, end): (i64, i64),
         order: u64,
-        fields: &[&[u8]],
+        ready: Option<Base>,
     ) {
-        let at = self.bytes.len();
-        for part in fields {
-            self.bytes.extend_from_slice(part);
-        }
+        let at = mem::replace(&mut self.filled, self.new.bytes.len());
         let item = Item {
             start,
             end,
             order,
             at: at as u32,
-            len: (self.bytes.len() - at) as u32,
+            len: (self.filled - at) as u32,
             track,
             kind,
+            ready,
         };
-        if let Some(last) = self.items.last() {
-            self.sorted &= last.key() < item.key();
+        if let Some(last) = self.new.items.last().or(self.old.items.last()) {
+            self.sorted &= last.start < start || last.key() < item.key();
         }
-        self.items.push(item);
+        self.new.items.push(item);
+        if self.old.items.is_empty()
+            && (self.new.items.len() >= self.limits.items / 2
+                || self.filled >= self.limits.bytes / 2)
+        {
+            self.turn();
+        }
     }
 
-    fn sort(&mut self) {
-        if !self.sorted {
-            self.items.sort_unstable_by_key(Item::key);
-            self.sorted = true;
+    /// Makes the new part the old one, which is empty.
+    fn turn(&mut self) {
+        mem::swap(&mut self.old, &mut self.new);
+        self.filled = 0;
+    }
+
+    /// Writes the items of `part`, which are in order, and the pushes that belong before its last
+    /// one.
+    fn write_up_to_last(&mut self, part: &Part, base: i64, out: &mut impl Emit) {
+        if let Some(last) = part.items.last() {
+            self.frontier = self.frontier.max(Some(last.start));
+            self.write(part, Some(last.key()), base, out);
         }
     }
 
-    /// Writes the first `count` items, and the pushes that belong before `until` (all without), in
-    /// order.
-    fn write(&mut self, count: usize, until: Option<Key>, base: i64, out: &mut impl Emit) {
-        let items = mem::take(&mut self.items);
-        let bytes = mem::take(&mut self.bytes);
+    /// Writes the items of `part`, which are in order, and the pushes that belong before `until`
+    /// (all without).
+    fn write<E: Emit>(&mut self, part: &Part, until: Option<Key>, base: i64, out: &mut E) {
         let due = self.due_pushes(until);
         let mut due = due.iter().peekable();
-        for item in &items[..count] {
-            let key = item.key();
-            while let Some(push) = due.next_if(|push| push.key < key) {
-                self.open(push, base, out);
+        let mut run = Run::default();
+        for item in &part.items {
+            if due.peek().is_some() {
+                let key = item.key();
+                while let Some(push) = due.next_if(|push| push.key < key) {
+                    run.end(part, out);
+                    self.open(push, base, out);
+                }
             }
-            self.emit(item, fields(&bytes, item), base, out);
+            let bytes = part.bytes_of(item);
+            match item.ready {
+                Some(Base::Decided) => {}
+                Some(Base::Zero) if base == 0 => {}
+                Some(Base::Zero) => {
+                    run.end(part, out);
+                    self.emit(item, E::fields_of(bytes), base, out);
+                    continue;
+                }
+                None => {
+                    run.end(part, out);
+                    self.emit(item, bytes, base, out);
+                    continue;
+                }
+            }
+            let (on, lane) = match item.kind {
+                Kind::Value => (On::Counter(item.track), 0),
+                Kind::PushPop | Kind::StartEnd => (On::Place(item.track), self.spread(item)),
+                Kind::Instant | Kind::Close => (On::Place(item.track), 0),
+            };
+            if lane == 0 {
+                if !run.goes_on(on, item) {
+                    run.end(part, out);
+                    run = Run::new(on, item);
+                }
+                run.add(item);
+                continue;
+            }
+            run.end(part, out);
+            // Ready items are those whose times fit the base.
+            if let (Some(start), Some(end)) = (shift(base, item.start), shift(base, item.end)) {
+                out.range(item.track, lane, start, end, E::fields_of(bytes));
+            }
         }
+        run.end(part, out);
         for push in due {
             self.open(push, base, out);
         }
-        self.keep_rest(items, bytes, count);
+    }
+
+    /// The lane of a whole range.
+    #[inline]
+    fn spread(&mut self, item: &Item) -> u32 {
+        let spot = self.places[item.track as usize].lanes.place(Candidate {
+            start: item.start,
+            end: Some(item.end),
+            nests: item.kind == Kind::PushPop,
+            push: None,
+        });
+        self.tally.overlapping_pushpop += u64::from(spot.crosses);
+        spot.lane
     }
 
     /// The pushes that wait and belong before `until`, in order.
@@ -443,14 +559,8 @@ impl Timeline {
                     self.tally.outside_base += 1;
                     return;
                 };
-                let spot = self.places[item.track as usize].lanes.place(Candidate {
-                    start: item.start,
-                    end: Some(item.end),
-                    nests: item.kind == Kind::PushPop,
-                    push: None,
-                });
-                self.tally.overlapping_pushpop += u64::from(spot.crosses);
-                out.range(item.track, spot.lane, start, end, fields);
+                let lane = self.spread(item);
+                out.range(item.track, lane, start, end, fields);
             }
             Kind::Close => {
                 let lanes = &mut self.places[item.track as usize].lanes;
@@ -464,25 +574,6 @@ impl Timeline {
             }
         }
     }
-
-    /// Moves what was not written to the front of the window.
-    fn keep_rest(&mut self, mut items: Vec<Item>, mut bytes: Vec<u8>, count: usize) {
-        if count == items.len() {
-            items.clear();
-            bytes.clear();
-        } else {
-            items.drain(..count);
-            let mut kept = Vec::with_capacity(bytes.capacity());
-            for item in &mut items {
-                let at = kept.len() as u32;
-                kept.extend_from_slice(fields(&bytes, item));
-                item.at = at;
-            }
-            bytes = kept;
-        }
-        self.items = items;
-        self.bytes = bytes;
-    }
 }
 
 /// A push that is written although its end is not known.
@@ -491,10 +582,6 @@ struct Due {
     place: u32,
     /// Its index among the open pushes of its place.
     depth: usize,
-}
-
-fn fields<'a>(bytes: &'a [u8], item: &Item) -> &'a [u8] {
-    &bytes[item.at as usize..][..item.len as usize]
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use nvtxw_abi::InProcess;
 use nvtxw_abi::raw::{
@@ -11,12 +11,14 @@ use nvtxw_abi::raw::{
 
 use crate::backend::{AnyBackend, Backend};
 use crate::instance::Instance;
+use crate::last_refusal;
 use crate::lock::lock;
 use crate::panic::catch;
 use crate::raw::trampoline::{On, call, put, table};
 use crate::raw::views;
 use crate::refusal::{Refusal, Result};
 use crate::session;
+use crate::sync::Mutex;
 
 /// Hands a backend to a producer in the same program. Instances are independent of each other, and need no library to be
 /// loaded.
@@ -30,7 +32,9 @@ pub fn in_process<B: Backend>(backend: B) -> InProcess {
     // - All members are set; each does what the ABI says, catches panics, may be called from any thread at any time, and
     //   looks handles up without following them. So do the hooks.
     // - The instance comes from `Arc::into_raw`, as the hooks expect, and holds one count until `release` gives it back.
-    unsafe { InProcess::new(&TABLE, Arc::into_raw(instance).cast(), begin, release) }
+    let token = unsafe { InProcess::new(&TABLE, Arc::into_raw(instance).cast(), begin, release) };
+    last_refusal::keep();
+    token.with_reason(last_refusal::take)
 }
 
 /// Begins a session of an instance.
@@ -46,9 +50,7 @@ unsafe extern "C" fn begin(
     let instance = ManuallyDrop::new(instance);
     // SAFETY:
     // - The producer vouches for its arguments.
-    call("SessionBegin", On::Nothing, || unsafe {
-        begin_session(|| Ok(Arc::clone(&instance)), attr, out)
-    })
+    unsafe { begin_session(|| Ok(Arc::clone(&instance)), attr, out) }
 }
 
 /// Gives the token's count of an instance back.
@@ -64,13 +66,15 @@ unsafe extern "C" fn no_instance(
     _attr: *const nvtxwSessionAttributes_t,
     _out: *mut nvtxwSessionHandle_t,
 ) -> nvtxwResultCode_t {
-    call("SessionBegin", On::Nothing, || {
+    call("SessionBegin", On::New(None), || {
         Err(Refusal::unsupported(
             "this table is shared by all instances in this process: begin with the instance's own hook",
         ))
     })
 }
 
+/// Begins a session of what `instance` gives.
+///
 /// # Safety
 /// `attr` is null or points to as many bytes as its `structSize` says, and each text in it is null or null-terminated. `out` is
 /// null or may be written to.
@@ -78,18 +82,22 @@ unsafe fn begin_session(
     instance: impl FnOnce() -> Result<Arc<Instance>>,
     attr: *const nvtxwSessionAttributes_t,
     out: *mut nvtxwSessionHandle_t,
-) -> Result<()> {
+) -> nvtxwResultCode_t {
     // SAFETY:
     // - The caller vouches for the pointer.
-    let spec = unsafe { views::session(attr) }?;
-    let begin = || {
-        Ok(std::ptr::without_provenance_mut(
-            session::begin(&instance()?, &spec)? as usize,
-        ))
-    };
-    // SAFETY:
-    // - The caller vouches for the pointer.
-    unsafe { put(out, "sessionOut", begin) }
+    let spec = catch(|| unsafe { views::session(attr) }).flatten();
+    let name = spec.as_ref().ok().and_then(|spec| spec.name.clone());
+    call("SessionBegin", On::New(name.as_deref()), || {
+        let spec = spec?;
+        let begin = || {
+            Ok(std::ptr::without_provenance_mut(
+                session::begin(&instance()?, &spec)? as usize,
+            ))
+        };
+        // SAFETY:
+        // - The caller vouches for the pointer.
+        unsafe { put(out, "sessionOut", begin) }
+    })
 }
 
 /// The instance of an exported library: made for its first session, gone after `nvtxwFinalize`, and made again if need be.
@@ -100,7 +108,17 @@ pub struct Library {
 
 impl Library {
     /// A library whose instance `make` makes.
+    #[cfg(not(all(test, loom)))]
     pub const fn new(make: fn() -> Box<dyn AnyBackend>) -> Self {
+        Self {
+            make,
+            instance: Mutex::new(None),
+        }
+    }
+
+    /// A library whose instance `make` makes.
+    #[cfg(all(test, loom))]
+    pub fn new(make: fn() -> Box<dyn AnyBackend>) -> Self {
         Self {
             make,
             instance: Mutex::new(None),
@@ -119,9 +137,7 @@ impl Library {
     ) -> nvtxwResultCode_t {
         // SAFETY:
         // - The caller vouches for the pointers.
-        call("SessionBegin", On::Nothing, || unsafe {
-            begin_session(|| self.instance(), attr, out)
-        })
+        unsafe { begin_session(|| self.instance(), attr, out) }
     }
 
     /// The library's `nvtxwFinalize`.
@@ -130,7 +146,7 @@ impl Library {
         drop(instance);
     }
 
-    fn instance(&self) -> Result<Arc<Instance>> {
+    pub(crate) fn instance(&self) -> Result<Arc<Instance>> {
         if let Some(instance) = &*lock(&self.instance) {
             return Ok(Arc::clone(instance));
         }

@@ -1,11 +1,12 @@
 //! Payload memory: what data is written from.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::slice;
 
 use nvtxw_abi::raw::{nvtxCounterBatch_t, nvtxEventBatch_t, nvtxPayloadData_t};
 
+use crate::data::Flex;
 use crate::raw::views::items;
 use crate::refusal::{Refusal, Result};
 
@@ -35,22 +36,36 @@ impl<'a> PayloadArg<'a> {
         self.data.size == 0
     }
 
-    /// The payload's bytes. Only text may say that its end is where its null is.
-    pub(crate) fn bytes(&self, is_text: bool) -> Result<&'a [u8]> {
+    /// The payload's bytes. Only text, of code units of so many bytes, may say that its end is where its null is.
+    pub(crate) fn bytes(&self, unit: Option<usize>) -> Result<&'a [u8]> {
         let nvtxPayloadData_t { size, payload, .. } = self.data;
+        let payload = payload.cast::<u8>();
         if size != usize::MAX || payload.is_null() {
             // SAFETY:
             // - Who made this vouched for `size` bytes for `'a`.
-            return unsafe { bytes("payload", "size", payload, size) };
+            return unsafe { bytes("payload", "size", payload.cast(), size) };
         }
-        if !is_text {
+        let Some(unit) = unit else {
             return Err(Refusal::invalid(
                 "size is SIZE_MAX, which only zero-terminated text may have; give the size",
             ));
+        };
+        let mut len = 0;
+        loop {
+            // SAFETY:
+            // - Who made this vouched for code units up to a null for `'a`, and none so far was null.
+            let start = unsafe { payload.add(len) };
+            // SAFETY:
+            // - As above: a code unit is there, null or not.
+            let next = unsafe { slice::from_raw_parts(start, unit) };
+            if next.iter().all(|byte| *byte == 0) {
+                break;
+            }
+            len += unit;
         }
         // SAFETY:
-        // - The pointer is not null, and who made this vouched for null-terminated bytes for `'a`.
-        Ok(unsafe { CStr::from_ptr(payload.cast()) }.to_bytes())
+        // - Who made this vouched for the bytes up to the null for `'a`, and the loop was through them.
+        Ok(unsafe { slice::from_raw_parts(payload, len) })
     }
 }
 
@@ -58,13 +73,15 @@ impl<'a> PayloadArg<'a> {
 pub(crate) struct EventBatchArg<'a> {
     pub(crate) schema: u64,
     pub(crate) bytes: &'a [u8],
+    pub(crate) flex: FlexArg<'a>,
     pub(crate) scope: u64,
     pub(crate) flags: u64,
 }
 
 impl<'a> EventBatchArg<'a> {
     /// # Safety
-    /// `batch` is null or points to a batch, whose `events` are null or point to `size` bytes. These stay as they are for `'a`.
+    /// `batch` is null or points to a batch, whose `events` are null or point to `size` bytes, and whose `flexData` is null or
+    /// has `flexDataSize` bytes at `flexDataOffset`. These stay as they are for `'a`.
     pub(crate) unsafe fn new(batch: *const nvtxEventBatch_t) -> Result<Self> {
         if batch.is_null() {
             return Err(Refusal::invalid("eventBatch is null"));
@@ -78,9 +95,38 @@ impl<'a> EventBatchArg<'a> {
         Ok(Self {
             schema: batch.eventSchemaId,
             bytes,
+            flex: FlexArg {
+                data: batch.flexData,
+                size: batch.flexDataSize,
+                offset: batch.flexDataOffset,
+                memory: PhantomData,
+            },
             scope: batch.scope,
             flags: batch.flags,
         })
+    }
+}
+
+/// The flexible data of a batch as the producer describes it. Its memory stays as it is for `'a`.
+pub(crate) struct FlexArg<'a> {
+    data: *const c_void,
+    size: usize,
+    offset: usize,
+    memory: PhantomData<&'a [u8]>,
+}
+
+impl<'a> FlexArg<'a> {
+    /// The flexible data; `None` where there is none, so that events refer to their own bytes.
+    pub(crate) fn get(&self) -> Result<Option<Flex<'a>>> {
+        if self.data.is_null() {
+            return Ok(None);
+        }
+        let start = self.data.wrapping_byte_add(self.offset);
+        // SAFETY:
+        // - Who made this vouched for so many bytes there for `'a`.
+        let bytes = unsafe { bytes("flexData", "flexDataSize", start, self.size) }?;
+        let offset = self.offset;
+        Ok(Some(Flex { bytes, offset }))
     }
 }
 

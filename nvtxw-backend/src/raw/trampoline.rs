@@ -1,6 +1,8 @@
 //! The functions of the table. Each reads its arguments, does its work where nothing can unwind, and answers with a code.
 
 use std::ffi::{c_char, c_void};
+use std::slice;
+use std::sync::Arc;
 
 use nvtxw_abi::ResultCode;
 use nvtxw_abi::raw::{
@@ -13,11 +15,13 @@ use nvtxw_abi::raw::{
 };
 
 use crate::domain::Domain;
-use crate::log::{self, Report};
+use crate::last_refusal;
+use crate::log::{self, Lines, Report};
 use crate::panic::catch;
 use crate::raw::payload::{CounterBatchArg, EventBatchArg, PayloadArg, bytes};
-use crate::raw::views::{self, text};
+use crate::raw::views::{self, items, text};
 use crate::refusal::{Refusal, Result};
+use crate::relation::TimeRelation;
 use crate::session::{self, DOMAINS, SESSIONS};
 use crate::stream::{self, STREAMS};
 use crate::{register, write};
@@ -78,8 +82,10 @@ pub unsafe fn get_interface(
 
 /// What a call is on, by its handle.
 #[derive(Clone, Copy)]
-pub(super) enum On {
+pub(super) enum On<'a> {
     Nothing,
+    /// A session that is to begin, by its name.
+    New(Option<&'a str>),
     Session(u64),
     Domain(u64),
     Stream(u64),
@@ -88,36 +94,55 @@ pub(super) enum On {
 /// Runs the work of one call. A panic ends here, and a refusal is reported and becomes its code.
 pub(super) fn call(
     member: &'static str,
-    on: On,
+    on: On<'_>,
     work: impl FnOnce() -> Result<()>,
 ) -> nvtxwResultCode_t {
     match catch(work) {
         Ok(Ok(())) => NVTXW_RESULT_SUCCESS,
-        Ok(Err(refusal)) | Err(refusal) => refuse(member, on, &refusal),
+        Ok(Err(refusal)) | Err(refusal) => refuse(member, on, refusal),
     }
 }
 
 #[cold]
-fn refuse(member: &'static str, on: On, refusal: &Refusal) -> nvtxwResultCode_t {
+fn refuse(member: &'static str, on: On<'_>, refusal: Refusal) -> nvtxwResultCode_t {
+    let session = match on {
+        On::Session(handle) => SESSIONS.get(handle).ok(),
+        On::Domain(handle) => DOMAINS.get(handle).ok().map(|entry| entry.session),
+        // A stream counts while it is entered.
+        On::Nothing | On::New(_) | On::Stream(_) => None,
+    };
+    if let Some(session) = &session {
+        session.refused.note(&refusal);
+    }
+    let lines = match (session, on) {
+        (Some(session), _) => Some(Arc::clone(&session.lines)),
+        (None, On::New(name)) => Some(Arc::new(Lines::new(name.unwrap_or_default().into()))),
+        (None, On::Stream(handle)) => STREAMS
+            .enter(handle)
+            .ok()
+            .map(|stream| Arc::clone(&stream.session.lines)),
+        (None, _) => None,
+    };
+    let lines = lines.as_deref().unwrap_or(&log::OUTSIDE);
     // The hook is the backend's code, which may panic; the refusal stands whether it could be reported or not.
     let _ = catch(|| {
         let object = match on {
             On::Nothing => "".into(),
+            On::New(name) => name.unwrap_or_default().into(),
             On::Session(handle) => SESSIONS.name(handle),
             On::Domain(handle) => DOMAINS.name(handle),
             On::Stream(handle) => STREAMS.name(handle),
         };
-        log::report(&Report {
+        let report = Report {
             member,
             object: &object,
-            refusal,
-        });
+            refusal: &refusal,
+        };
+        log::report(&report, lines);
     });
-    match refusal.code() {
-        // A refusal without a bad code would be taken for success.
-        ResultCode::SUCCESS => ResultCode::FAILED.get(),
-        code => code.get(),
-    }
+    let code = refusal.code().get();
+    last_refusal::set(refusal);
+    code
 }
 
 /// Stores what `make` returns in `out`; a null `out` is refused before anything is made.
@@ -430,40 +455,54 @@ unsafe extern "C" fn counter_batch_write(
 
 unsafe extern "C" fn time_sync_point_write(
     stream: nvtxwStreamHandle_t,
-    _domain1: u64,
-    _domain2: u64,
-    _timestamp1: i64,
-    _timestamp2: i64,
+    domain1: u64,
+    domain2: u64,
+    timestamp1: i64,
+    timestamp2: i64,
 ) -> nvtxwResultCode_t {
     let handle = stream.addr() as u64;
     call("TimeSyncPointWrite", On::Stream(handle), || {
-        write::clock_relation(handle)
+        let point = nvtxSyncPoint_t {
+            src: timestamp1,
+            dst: timestamp2,
+        };
+        write::relation(
+            handle,
+            &TimeRelation::points(domain1, domain2, slice::from_ref(&point)),
+        )
     })
 }
 
 unsafe extern "C" fn time_sync_point_table_write(
     stream: nvtxwStreamHandle_t,
-    _source: u64,
-    _destination: u64,
-    _points: *const nvtxSyncPoint_t,
-    _count: usize,
+    source: u64,
+    destination: u64,
+    points: *const nvtxSyncPoint_t,
+    count: usize,
 ) -> nvtxwResultCode_t {
     let handle = stream.addr() as u64;
     call("TimeSyncPointTableWrite", On::Stream(handle), || {
-        write::clock_relation(handle)
+        // SAFETY:
+        // - The producer vouches for its arguments.
+        let points = unsafe { items("syncPoints", "count", points, count) }?;
+        write::relation(handle, &TimeRelation::points(source, destination, points))
     })
 }
 
 unsafe extern "C" fn timestamp_conversion_factor_write(
     stream: nvtxwStreamHandle_t,
-    _source: u64,
-    _destination: u64,
-    _slope: f64,
-    _timestamp_source: i64,
-    _timestamp_destination: i64,
+    source: u64,
+    destination: u64,
+    slope: f64,
+    timestamp_source: i64,
+    timestamp_destination: i64,
 ) -> nvtxwResultCode_t {
     let handle = stream.addr() as u64;
     call("TimestampConversionFactorWrite", On::Stream(handle), || {
-        write::clock_relation(handle)
+        let at = (timestamp_source, timestamp_destination);
+        write::relation(
+            handle,
+            &TimeRelation::linear(source, destination, slope, at),
+        )
     })
 }

@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 /// Looks at everything, and adds it up.
-struct Summing;
+pub struct Summing;
 
 impl Backend for Summing {
     type Session = Summing;
@@ -62,7 +62,7 @@ impl Session for Summing {
     }
 }
 
-struct Sum(u64);
+pub struct Sum(u64);
 
 /// What one event adds: message, scope and colour; the length of the array, two structs with a number and a name each.
 const OF_EVENT: u64 = 4 + 1 + 7 + 2 + 2 * (1 + 5 + 4);
@@ -71,7 +71,7 @@ impl Stream for Sum {
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
         self.0 += event
             .message()
-            .map_or(0, |message| message.bytes().len() as u64);
+            .map_or(0, |message| message.to_string_lossy().len() as u64);
         self.0 += event.scope().id() + u64::from(event.color().unwrap_or(0));
         event.visit(self);
         Ok(())
@@ -180,4 +180,68 @@ fn writing_allocates_nothing() {
     program.write_counters(stream, &four).expect("written");
     assert_eq!(ALLOCATIONS.get() - before, 0);
     program.close(stream).expect("all was seen");
+}
+
+#[test]
+fn walking_allocates_nothing() {
+    const INT64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+    const TEXT: u64 = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
+
+    let program = Program::of(in_process(Summing));
+    let (_, domain, stream) = program.ready();
+    let detail = |detail, entry| nvtxPayloadSchemaEntry_t {
+        arrayOrUnionDetail: detail,
+        ..entry
+    };
+    let by_index = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX;
+    let members = [entry(0, INT64, c"a"), array(0, TEXT, c"b", 8)];
+    let either = program
+        .schema(domain, &union(schema_attr(0, &members)))
+        .expect("a schema");
+    let entries = [
+        mark_entries()[0],
+        entry(0, INT64, c"length"),
+        detail(
+            1,
+            entry(
+                MESSAGE | by_index | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE,
+                TEXT,
+                c"message",
+            ),
+        ),
+        detail(1, entry(0, either, c"either")),
+        detail(1, entry(by_index, INT64, c"values")),
+        entry(
+            NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED,
+            NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16,
+            c"wide",
+        ),
+    ];
+    let mark = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
+    let mark = program.schema(domain, &dynamic(mark)).expect("a schema");
+    let event = bytes![1_i64, 1_i64, 0_i64, 5_i64, 7_i64, 0_u16];
+    let many = event.repeat(5);
+    let events = nvtxEventBatch_t {
+        flexData: b"x".as_ptr().cast(),
+        flexDataSize: 1,
+        ..batch(mark, &many)
+    };
+
+    let before = ALLOCATIONS.get();
+    program
+        .write(stream, &[payload(mark, &event)])
+        .expect("written");
+    program.write_batch(stream, &events).expect("written");
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    // Six times the message's length, the array's length, the union, the number beside it, and its own.
+    // (The union's member is text.)
+    let sum = program
+        .close(stream)
+        .expect_err("another sum than that of the other test");
+    assert!(
+        sum.report
+            .ends_with(&format!("the sum is {}", 6 * (1 + 1 + 1 + 1 + 7))),
+        "{}",
+        sum.report
+    );
 }

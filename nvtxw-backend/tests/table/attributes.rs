@@ -110,6 +110,11 @@ fn of_an_attribute_given_twice_the_later_counts() {
         scene.written(&[payload(mark, &main(1, 2, 3)), payload(more, &extra)]),
         "mark @1 color 00000009 category 5 range 44 of 2 payloads"
     );
+    let silent = bytes![0_u32, 0_u32, 44_u64];
+    assert_eq!(
+        scene.written(&[payload(mark, &main(1, 2, 3)), payload(more, &silent)]),
+        "mark @1 color 00000002 category 5 range 44 of 2 payloads"
+    );
     // The order of the payloads counts, wherever the event's own one stands.
     assert_eq!(
         scene.written(&[payload(more, &extra), payload(mark, &main(1, 2, 3))]),
@@ -187,7 +192,16 @@ fn unsigned_timestamps_are_bounded() {
             format!("mark @{}", i64::MIN)
         );
     }
-    // As data the same bits are fine.
+    // As data the same bits are fine, also in a payload of its own.
+    let sent = scene.schema(0, &[entry(TIMESTAMP, U64, c"sent")]);
+    let plain = scene.schema(MARK, &mark_entries());
+    assert_eq!(
+        scene.written(&[
+            payload(plain, &bytes![1_i64]),
+            payload(sent, &bytes![u64::MAX])
+        ]),
+        "mark @1 of 2 payloads {sent: U64(18446744073709551615)}"
+    );
     let mark = scene.schema(MARK, &[mark_entries()[0], entry(TIMESTAMP, U64, c"sent")]);
     assert_eq!(
         scene.written(&[payload(mark, &bytes![1_i64, u64::MAX])]),

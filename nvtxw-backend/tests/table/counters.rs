@@ -123,18 +123,6 @@ fn bad_counters_are_refused() {
             &schema_attr(GROUP, &[entry(TIMESTAMP, INT64, c"t")]),
         )
         .expect("a schema");
-    let scoped = program
-        .schema(
-            domain,
-            &schema_attr(
-                GROUP,
-                &[
-                    entry(0, U64, c"n"),
-                    entry(0, NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID, c"s"),
-                ],
-            ),
-        )
-        .expect("a schema");
     let enumeration = program
         .enumeration(domain, &enum_attr(&[], 4))
         .expect("an enum");
@@ -178,7 +166,7 @@ fn bad_counters_are_refused() {
         ),
         (
             nvtxCounterAttr_t { schemaId: none, ..good },
-            format!("attr.schemaId: schema {none} has no entry but a timestamp; a sample has values"),
+            format!("attr.schemaId: schema {none} has no entry but a timestamp or a scope; a sample has values"),
         ),
         (
             nvtxCounterAttr_t { scopeId: NVTX_SCOPE_CURRENT_HW_MACHINE, ..good },
@@ -192,29 +180,6 @@ fn bad_counters_are_refused() {
     ] {
         assert_invalid(program.counter(domain, &attr), &format!("CounterRegister on \"\": {reason}"));
     }
-    assert_unsupported(
-        program.counter(
-            domain,
-            &nvtxCounterAttr_t {
-                schemaId: NVTX_PAYLOAD_ENTRY_TYPE_LONGDOUBLE,
-                ..good
-            },
-        ),
-        "CounterRegister on \"\": attr.schemaId: entry 0 `n`: the type longdouble is not decoded yet",
-    );
-    assert_unsupported(
-        program.counter(
-            domain,
-            &nvtxCounterAttr_t {
-                schemaId: scoped,
-                ..good
-            },
-        ),
-        &format!(
-            "CounterRegister on \"\": attr.schemaId: schema {scoped} names scopes, which is not read in samples yet; set \
-             attr.scopeId"
-        ),
-    );
     assert_invalid(
         member!(program, CounterRegister(domain, ptr::null(), &mut 0)),
         "CounterRegister on \"\": attr is null",
@@ -451,22 +416,6 @@ fn bad_batches_of_samples_are_refused_as_a_whole() {
             &format!("CounterBatchWrite on \"gpu\": {reason}"),
         );
     }
-    for flag in [
-        NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR,
-        NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR,
-    ] {
-        assert_unsupported(
-            program.write_counters(
-                stream,
-                &nvtxCounterBatch_t {
-                    flags: flag,
-                    ..good
-                },
-            ),
-            "CounterBatchWrite on \"gpu\": flags ask for a pair of time and interval, which is not read yet: give each \
-             sample a timestamp",
-        );
-    }
     assert_invalid(
         member!(program, CounterBatchWrite(stream, ptr::null())),
         "CounterBatchWrite on \"gpu\": counterBatch is null",
@@ -483,6 +432,184 @@ fn bad_batches_of_samples_are_refused_as_a_whole() {
         program.journal.take(),
         ["counter depth in scope 0 @1 {depth: I64(5)} @2 {depth: I64(6)}"]
     );
+}
+
+#[test]
+fn one_pair_gives_the_times_of_all_samples() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let embedded = [entry(TIMESTAMP, INT64, c"t"), entry(VALUE, INT64, c"depth")];
+    let embedded = program
+        .schema(domain, &schema_attr(GROUP, &embedded))
+        .expect("a schema");
+    let begin = NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR;
+    let end = NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR;
+    for (schema, bytes) in [
+        (INT64, bytes![5_i64, 6_i64, 7_i64]),
+        // The pair goes before what is in the samples.
+        (
+            embedded,
+            bytes![-9_i64, 5_i64, -9_i64, 6_i64, -9_i64, 7_i64],
+        ),
+    ] {
+        let counter = program
+            .counter(domain, &counter_attr(c"depth", schema))
+            .expect("a counter");
+        let write = |flags, pair: Option<&[i64]>| {
+            let attr = nvtxCounterBatch_t {
+                flags,
+                ..counter_batch(counter, &bytes, pair)
+            };
+            program.write_counters(stream, &attr)
+        };
+        for (flags, pair, times) in [
+            (begin, [100, 10], [100, 110, 120]),
+            (end, [100, 10], [80, 90, 100]),
+            (end | NVTX_BATCH_FLAG_UNSORTED, [0, -1], [2, 1, 0]),
+            (begin, [i64::MIN, i64::MAX], [i64::MIN, -1, i64::MAX - 1]),
+        ] {
+            write(flags, Some(&pair)).expect("written");
+            let [a, b, c] = times;
+            assert_eq!(
+                program.journal.take(),
+                [format!(
+                    "counter depth in scope 0 @{a} {{depth: I64(5)}} @{b} {{depth: I64(6)}} @{c} {{depth: I64(7)}}"
+                )]
+            );
+        }
+        let refused = |flags, pair, reason: &str| {
+            assert_invalid(
+                write(flags, pair),
+                &format!("CounterBatchWrite on \"gpu\": {reason}"),
+            );
+        };
+        refused(
+            begin,
+            Some(&[100]),
+            "timestamps is 8 bytes long (timestampsSize), too short for a pair of time and interval: it needs 16",
+        );
+        refused(
+            end,
+            None,
+            "timestamps is null, but flags promise a pair of time and interval there",
+        );
+        refused(
+            begin | end,
+            Some(&[100, 10]),
+            "flags say both that the time of the pair is the first sample's and that it is the last one's",
+        );
+        assert_eq!(program.journal.take(), [""; 0]);
+        refused(
+            end,
+            Some(&[0, i64::MAX]),
+            "sample 0 of 3: the timestamp 0 and -2 intervals of 9223372036854775807 lead to -18446744073709551614, which is \
+             no 64-bit timestamp",
+        );
+        assert_eq!(program.journal.take().len(), 1, "the others are written");
+    }
+}
+
+#[test]
+fn semantics_name_the_scope_of_a_counter() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let scope = |path| {
+        program
+            .scope(domain, NVTX_SCOPE_ROOT, Some(path), 0)
+            .expect("a scope")
+    };
+    let scopes = [scope(c"a"), scope(c"b"), scope(c"c")];
+    let node = |scope: u64| nvtxSemanticsScope_t {
+        header: nvtxSemanticsHeader_t {
+            structSize: size_of::<nvtxSemanticsScope_t>() as u32,
+            semanticId: NVTX_SEMANTIC_ID_SCOPE_V1,
+            version: 1,
+            next: ptr::null(),
+        },
+        scopeId: scope,
+    };
+    let (of_entry, of_counter) = (node(scopes[0]), node(scopes[1]));
+    let with = nvtxPayloadSchemaEntry_t {
+        semantics: (&raw const of_entry).cast(),
+        ..entry(VALUE, INT64, c"n")
+    };
+    let with = program
+        .schema(domain, &schema_attr(GROUP, &[with]))
+        .expect("a schema");
+    for (schema, semantics, registered, scope) in [
+        (INT64, ptr::null(), scopes[2], scopes[2]),
+        (INT64, &raw const of_counter, scopes[2], scopes[1]),
+        (with, &raw const of_counter, scopes[2], scopes[0]),
+        (with, ptr::null(), 0, scopes[0]),
+    ] {
+        let attr = nvtxCounterAttr_t {
+            scopeId: registered,
+            semantics: semantics.cast(),
+            ..counter_attr(c"n", schema)
+        };
+        let counter = program.counter(domain, &attr).expect("a counter");
+        program
+            .write_counter(stream, 1, counter, &bytes![5_i64])
+            .expect("written");
+        assert_eq!(
+            program.journal.take(),
+            [format!("counter n in scope {scope} @1 {{n: I64(5)}}")]
+        );
+    }
+    let bad = node(0xDEAD_BEEF);
+    let attr = nvtxCounterAttr_t {
+        semantics: (&raw const bad).cast(),
+        ..counter_attr(c"n", INT64)
+    };
+    assert_invalid(
+        program.counter(domain, &attr),
+        "CounterRegister on \"\": scope semantics: attr.scopeId 3735928559 is not registered in the domain: register it first",
+    );
+}
+
+#[test]
+fn samples_may_name_their_scope() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let scope = |path| {
+        program
+            .scope(domain, NVTX_SCOPE_ROOT, Some(path), 0)
+            .expect("a scope")
+    };
+    let [a, b, registered] = [scope(c"a"), scope(c"b"), scope(c"c")];
+    let id = NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID;
+    for role in [GROUP, 0] {
+        let entries = [
+            entry(VALUE, U64, c"n"),
+            entry(0, id, c"where"),
+            entry(NVTX_PAYLOAD_ENTRY_FLAG_COUNTER, id, c"precisely"),
+        ];
+        let schema = program
+            .schema(domain, &schema_attr(role, &entries))
+            .expect("a schema");
+        let attr = nvtxCounterAttr_t {
+            scopeId: registered,
+            ..counter_attr(c"n", schema)
+        };
+        let counter = program.counter(domain, &attr).expect("a counter");
+        let samples = bytes![
+            1_u64, a, b, 2_u64, a, 0_u64, 3_u64, 0_u64, 0_u64, 4_u64, a, 999_u64
+        ];
+        assert_invalid(
+            program.write_counters(
+                stream,
+                &counter_batch(counter, &samples, Some(&[1, 2, 3, 4])),
+            ),
+            "CounterBatchWrite on \"gpu\": sample 3 of 4: the scope 999 is neither predefined nor registered in the stream's \
+             domain",
+        );
+        assert_eq!(
+            program.journal.take(),
+            [format!(
+                "counter n in scope {registered} @1 in {b} {{n: U64(1)}} @2 in {a} {{n: U64(2)}} @3 {{n: U64(3)}}"
+            )]
+        );
+    }
 }
 
 #[test]

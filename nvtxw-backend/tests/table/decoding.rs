@@ -165,6 +165,22 @@ fn every_scalar_type() {
             "F32(-1.5)",
         ),
         (
+            NVTX_PAYLOAD_ENTRY_TYPE_TF32,
+            bytes![(-1.5_f32).to_bits() | 0x1FFF],
+            "F32(-1.5)",
+        ),
+        (
+            NVTX_PAYLOAD_ENTRY_TYPE_FLOAT128,
+            bytes![0x3FFF_8000_u128 << 96],
+            "F64(1.5)",
+        ),
+        (
+            NVTX_PAYLOAD_ENTRY_TYPE_LONGDOUBLE,
+            // The rest of the 16 bytes may hold anything.
+            bytes![0xEEEE_EEEE_EEEE_BFFF_C000_0000_0000_0000_u128],
+            "F64(-1.5)",
+        ),
+        (
             NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT32,
             bytes![u32::MAX],
             "U64(4294967295)",
@@ -329,6 +345,30 @@ fn fixed_strings_end_before_their_null() {
     // The array flag is redundant.
     let flagless = nvtxPayloadSchemaEntry_t { flags: 0, ..text };
     assert_eq!(shown(&[flagless], b"ab\0\0"), "{text: \"ab\"}");
+}
+
+#[test]
+fn wide_fixed_strings_end_before_their_null() {
+    let utf16 = |text: &str| -> Vec<u8> {
+        let units = text.encode_utf16().chain([0; 8]).take(8);
+        units.flat_map(u16::to_ne_bytes).collect()
+    };
+    let utf32 = |text: &str| -> Vec<u8> {
+        let units = text.chars().map(u32::from).chain([0; 8]).take(8);
+        units.flat_map(u32::to_ne_bytes).collect()
+    };
+    for text in ["", "a", "한글 🦀", "12345678"] {
+        let expected = format!("{{text: wide {text:?}}}");
+        let entry = array(0, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16, c"text", 8);
+        assert_eq!(shown(&[entry], &utf16(text)), expected);
+        let flagless = nvtxPayloadSchemaEntry_t { flags: 0, ..entry };
+        assert_eq!(shown(&[flagless], &utf16(text)), expected);
+        let entry = array(0, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32, c"text", 8);
+        assert_eq!(shown(&[entry], &utf32(text)), expected);
+        // As the message.
+        let entry = array(MESSAGE, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32, c"text", 8);
+        assert_eq!(shown(&[entry], &utf32(text)), format!("wide {text:?}"));
+    }
 }
 
 #[test]

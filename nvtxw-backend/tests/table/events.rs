@@ -182,13 +182,6 @@ fn payloads_of_predefined_types() {
             ),
         );
     }
-    assert_unsupported(
-        scene.write(&[
-            payload(mark, &time),
-            payload(NVTX_PAYLOAD_ENTRY_TYPE_FLOAT128, &[0; 16]),
-        ]),
-        "EventWrite on \"gpu\": payload 1: entry 0 `value`: the type float128 is not decoded yet",
-    );
 }
 
 #[test]
@@ -364,35 +357,5 @@ fn handles_of_strings_in_events_are_checked() {
                 &format!("`{name}` is {bad:#x}, which is no string of the stream's domain: register it there"),
             );
         }
-    }
-}
-
-#[test]
-fn relations_between_time_domains_are_not_supported_yet() {
-    let scene = Scene::new();
-    let reason = "relations between time domains are not read yet: convert the timestamps to one time domain before writing \
-                  them";
-    let (program, stream) = (&scene.program, scene.stream);
-    for (member, outcome) in [
-        (
-            "TimeSyncPointWrite",
-            member!(program, TimeSyncPointWrite(stream, 10, 14, 1, 2)),
-        ),
-        (
-            "TimeSyncPointTableWrite",
-            member!(
-                program,
-                TimeSyncPointTableWrite(stream, 10, 14, ptr::null(), 0)
-            ),
-        ),
-        (
-            "TimestampConversionFactorWrite",
-            member!(
-                program,
-                TimestampConversionFactorWrite(stream, 10, 14, 1.5, 1, 2)
-            ),
-        ),
-    ] {
-        assert_unsupported(outcome, &format!("{member} on \"gpu\": {reason}"));
     }
 }

@@ -144,7 +144,7 @@ fn a_library_has_one_instance_until_it_is_finalised_and_then_another() {
     let nowhere = call(|| unsafe { begin(&attr, ptr::null_mut()) });
     assert_invalid(
         nowhere,
-        "SessionBegin on \"\": sessionOut is null, so that the result has no place",
+        "SessionBegin on \"run\": sessionOut is null, so that the result has no place",
     );
     assert_eq!(
         MADE.lock().expect("no panic").len(),

@@ -46,20 +46,28 @@ impl Random {
 
 const NAMES: [&std::ffi::CStr; 4] = [c"a", c"b", c"", c"\xFF"];
 
+/// That the data is elsewhere, and maybe as text up to its null.
+const REFERENCES: [u64; 4] = [
+    NVTX_PAYLOAD_ENTRY_FLAG_POINTER,
+    NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY,
+    NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE,
+    NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE,
+];
+
 /// An entry that is often acceptable.
 fn random_entry(random: &Random, types: &[u64]) -> nvtxPayloadSchemaEntry_t {
-    let is_odd = random.one_in(4);
+    let is_odd = random.one_in(6);
     let attribute = if is_odd { random.below(4) << 10 } else { 0 };
     let purpose = if is_odd { random.below(8) << 12 } else { 0 };
-    let style = if is_odd {
+    let indirect = match random.below(20) {
+        0 => random.below(16) << 1 | random.below(2) << 8,
+        1..4 => random.pick(&REFERENCES),
+        _ => 0,
+    };
+    let style = if is_odd || indirect != 0 {
         random.below(8) << 4
     } else {
         random.pick(&[0, FIXED])
-    };
-    let indirect = if random.one_in(20) {
-        random.below(16) << 1
-    } else {
-        0
     };
     let hide = random.below(2) << 9;
     let mut entry = entry(
@@ -69,6 +77,8 @@ fn random_entry(random: &Random, types: &[u64]) -> nvtxPayloadSchemaEntry_t {
     );
     entry.arrayOrUnionDetail = if is_odd {
         random.below(40)
+    } else if style > FIXED || random.one_in(4) {
+        random.below(3)
     } else {
         1 + random.below(5)
     };
@@ -97,10 +107,15 @@ fn assert_no_panic(outcome: &Outcome, context: &str) {
 #[test]
 fn any_bytes_of_any_accepted_schema_are_decoded() {
     let random = Random::from_seed(0x9E37_79B9_7F4A_7C15);
-    let (mut accepted, mut written) = (0, 0);
-    for _ in 0..60 {
+    // By the type of the schema.
+    let (mut kinds, mut written, mut batches) = ([0; 5], [0; 5], 0);
+    for _ in 0..100 {
         let program = Program::new();
         let (_, domain, stream) = program.ready();
+        let blob = random.bytes(64);
+        let entries = mark_entries();
+        let mark = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
+        let mark = program.schema(domain, &mark).expect("a schema");
         // Those that are decoded, as often as all.
         let decoded = [
             1, 5, 9, 11, 16, 17, 18, 20, 22, 23, 27, 32, 33, 42, 50, 67, 68, 69, 73, 75, 76, 80,
@@ -115,7 +130,7 @@ fn any_bytes_of_any_accepted_schema_are_decoded() {
                 .expect("an enum"),
         );
         let string = number(program.string(domain, c"text").expect("a string"));
-        for _ in 0..60 {
+        for _ in 0..100 {
             let role = if random.one_in(2) {
                 random.below(10)
             } else {
@@ -146,21 +161,32 @@ fn any_bytes_of_any_accepted_schema_are_decoded() {
             if random.one_in(3) {
                 attr = sized(random.below(300) as usize, attr);
             }
-            if random.one_in(30) {
-                attr.r#type = random.below(6);
+            match random.below(20) {
+                0 => attr.r#type = random.below(6),
+                1..10 => attr.r#type = NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC,
+                10..12 => {
+                    attr.flags = 0;
+                    attr = union(attr);
+                }
+                12..15 => {
+                    let mut selector = entry(0, NVTX_PAYLOAD_ENTRY_TYPE_UNION_SELECTOR, c"which");
+                    selector.arrayOrUnionDetail = 1;
+                    entries.push(selector);
+                    attr = selecting(attr);
+                    attr.flags = 0;
+                    attr.entries = entries.as_ptr();
+                    attr.numEntries = entries.len();
+                }
+                _ => {}
             }
             let Ok(schema) = program.schema(domain, &attr) else {
                 continue;
             };
-            accepted += 1;
             // Later schemas nest it.
             types.push(schema);
-            let size = program
-                .journal
-                .domain()
-                .schema(schema)
-                .expect("registered")
-                .size();
+            kinds[attr.r#type as usize] += 1;
+            let registered = program.journal.domain().schema(schema);
+            let size = registered.expect("registered").size();
             if size > 1 << 20 {
                 // An entry far out: no payload is that large.
                 program
@@ -169,7 +195,15 @@ fn any_bytes_of_any_accepted_schema_are_decoded() {
                 continue;
             }
             for _ in 0..4 {
-                let mut bytes = random.bytes(size.max(1) * 3);
+                let mut bytes = random.bytes(size.max(1) * 3 + random.below(100) as usize);
+                for _ in 0..random.below(6) {
+                    // Sprinkle what leads somewhere: to the blob, or a few bytes on.
+                    let place = random.below(bytes.len() as u64) as usize / 8 * 8;
+                    let end = bytes.len().min(place + 8);
+                    let address = blob.as_ptr().addr() as u64 + random.below(70);
+                    let number = random.pick(&[address, random.below(70), random.below(8)]);
+                    bytes[place..end].copy_from_slice(&number.to_ne_bytes()[..end - place]);
+                }
                 if random.one_in(2) {
                     // Sprinkle a handle that is known.
                     let place = random.below(bytes.len() as u64) as usize;
@@ -180,14 +214,36 @@ fn any_bytes_of_any_accepted_schema_are_decoded() {
                 let len = random.pick(&[size, size, size.saturating_sub(1), bytes.len()]);
                 let outcome = program.write(
                     stream,
-                    &[payload(schema, &bytes[..len]), payload(schema, &[])],
+                    &[
+                        payload(schema, &bytes[..len]),
+                        payload(NVTX_PAYLOAD_ENTRY_TYPE_INT8, &bytes[..1]),
+                        payload(NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED, &blob),
+                        payload(schema, &[]),
+                    ],
                 );
                 assert_no_panic(&outcome, &context);
-                written += usize::from(outcome.is_ok());
-                let len = random.pick(&[size, size * 3, size + 1]);
-                let outcome =
-                    program.write_batch(stream, &batch(schema, &bytes[..len.min(bytes.len())]));
+                written[attr.r#type as usize] += usize::from(outcome.is_ok());
+                // The same as data of an event.
+                let outcome = program.write(
+                    stream,
+                    &[
+                        payload(mark, &bytes![1_i64]),
+                        payload(schema, &bytes[..len]),
+                        payload(NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED, &blob),
+                    ],
+                );
                 assert_no_panic(&outcome, &context);
+                written[attr.r#type as usize] += usize::from(outcome.is_ok());
+                let len = random.pick(&[size, size * 3, size + 1]);
+                let mut events = batch(schema, &bytes[..len.min(bytes.len())]);
+                if random.one_in(2) {
+                    events.flexData = blob.as_ptr().cast();
+                    events.flexDataOffset = random.below(20) as usize;
+                    events.flexDataSize = random.below(40) as usize;
+                }
+                let outcome = program.write_batch(stream, &events);
+                assert_no_panic(&outcome, &context);
+                batches += usize::from(outcome.is_ok());
                 let attr = nvtxCounterAttr_t {
                     schemaId: schema,
                     ..counter_attr(c"n", schema)
@@ -208,8 +264,11 @@ fn any_bytes_of_any_accepted_schema_are_decoded() {
         }
     }
     assert!(
-        accepted > 500 && written > 300,
-        "the test tests something: {accepted} schemas, {written} events"
+        kinds[1..].iter().all(|count| *count > 60)
+            && written[1..3].iter().all(|count| *count > 600)
+            && written[4] > 60
+            && batches > 300,
+        "the test tests something: {kinds:?} schemas, {written:?} events, {batches} batches"
     );
 }
 
@@ -482,12 +541,15 @@ fn sequences_of_calls() {
                 )
             }
             17 => {
-                let attr = counter_batch(pool.any(random, COUNTERS), &bytes, Some(&[1; 64]));
+                let attr = nvtxCounterBatch_t {
+                    flags: random.below(4) << 32,
+                    ..counter_batch(pool.any(random, COUNTERS), &bytes, Some(&[1; 64]))
+                };
                 program.write_counters(pool.handle(random, STREAMS), &attr)
             }
             18 => member!(
                 program,
-                TimeSyncPointWrite(pool.handle(random, STREAMS), 0, 0, 0, 0)
+                TimeSyncPointWrite(pool.handle(random, STREAMS), random.below(20), 0, 0, 0)
             ),
             19 => member!(
                 program,
@@ -511,7 +573,7 @@ fn sequences_of_calls() {
         successes[member as usize] += usize::from(outcome.is_ok());
         program.journal.take();
     }
-    let rare: Vec<usize> = (0..18).filter(|member| successes[*member] < 50).collect();
+    let rare: Vec<usize> = (0..19).filter(|member| successes[*member] < 50).collect();
     assert!(
         rare.is_empty(),
         "these members hardly ever succeeded: {rare:?} of {successes:?}"

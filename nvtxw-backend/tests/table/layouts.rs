@@ -146,10 +146,7 @@ fn fields_tell_what_they_are() {
         (false, None, Some(3))
     );
     assert!(matches!(array.kind(), FieldKind::Scalar(EntryType::UInt16)));
-    assert!(matches!(
-        text.kind(),
-        FieldKind::FixedString(EntryType::CString, 5)
-    ));
+    assert!(matches!(text.kind(), FieldKind::Text(EntryType::CString)));
     assert_eq!(text.count(), None, "one text, not an array");
 }
 

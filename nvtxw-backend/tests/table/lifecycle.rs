@@ -110,7 +110,7 @@ fn what_a_backend_refuses_is_refused() {
     let program = Program::new();
     assert_failed(
         program.begin_with(&session_attr(c"refuse begin".as_ptr(), ptr::null())),
-        "SessionBegin on \"\": the recorder refuses begin",
+        "SessionBegin on \"refuse begin\": the recorder refuses begin",
     );
     let session = program.begin(c"refuse end");
     assert_failed(

@@ -203,7 +203,7 @@ fn panics_in_begin_and_end_are_caught() {
     };
     assert_failed(
         program.begin_with(&attr),
-        "SessionBegin on \"\": the backend panicked: the recorder panics in begin",
+        "SessionBegin on \"panic in begin\": the backend panicked: the recorder panics in begin",
     );
     let session = program.begin(c"panic in end");
     let stream = program.open(session, c"panic in drop", ptr::null_mut());

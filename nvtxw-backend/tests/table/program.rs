@@ -345,12 +345,32 @@ pub fn with_id(id: u64, attr: nvtxPayloadSchemaAttr_t) -> nvtxPayloadSchemaAttr_
     }
 }
 
-/// The message schema of the C helpers.
-pub fn message_attr(entries: &[nvtxPayloadSchemaEntry_t; 1]) -> nvtxPayloadSchemaAttr_t {
+pub fn dynamic(attr: nvtxPayloadSchemaAttr_t) -> nvtxPayloadSchemaAttr_t {
     nvtxPayloadSchemaAttr_t {
         r#type: NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC,
-        ..schema_attr(0, entries)
+        ..attr
     }
+}
+
+/// A union with external selector.
+pub fn union(attr: nvtxPayloadSchemaAttr_t) -> nvtxPayloadSchemaAttr_t {
+    nvtxPayloadSchemaAttr_t {
+        r#type: NVTX_PAYLOAD_SCHEMA_TYPE_UNION,
+        ..attr
+    }
+}
+
+/// A union with internal selector.
+pub fn selecting(attr: nvtxPayloadSchemaAttr_t) -> nvtxPayloadSchemaAttr_t {
+    nvtxPayloadSchemaAttr_t {
+        r#type: NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR,
+        ..attr
+    }
+}
+
+/// The message schema of the C helpers.
+pub fn message_attr(entries: &[nvtxPayloadSchemaEntry_t; 1]) -> nvtxPayloadSchemaAttr_t {
+    dynamic(schema_attr(0, entries))
 }
 
 pub fn message_entry() -> nvtxPayloadSchemaEntry_t {

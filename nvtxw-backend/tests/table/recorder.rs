@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nvtxw_backend::{
     Backend, Counter, CounterBatch, Domain, Event, EventBatch, Field, NoValueReason, Refusal,
-    Result, Schema, Session, SessionRequest, Stream, StreamInfo, Text, Time, Value, Visitor,
+    RefusalCounts, Result, Schema, Session, SessionRequest, Stream, StreamInfo, Text, Time,
+    TimeRelation, Value, Visitor,
 };
 
 type Callback = Box<dyn FnOnce()>;
@@ -33,6 +34,7 @@ pub struct Journal {
     lines: Arc<Mutex<Vec<String>>>,
     domains: Arc<Mutex<Vec<Arc<Domain>>>>,
     streams: Arc<Mutex<Vec<Arc<StreamInfo>>>>,
+    refusals: Arc<Mutex<Vec<RefusalCounts>>>,
 }
 
 impl Journal {
@@ -46,6 +48,11 @@ impl Journal {
     /// The lines since the last time.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What sessions were told of refusals when they ended.
+    pub fn refusals(&self) -> Vec<RefusalCounts> {
+        self.refusals.lock().expect("no panic").clone()
     }
 
     /// The domain of the stream that was opened last.
@@ -141,6 +148,10 @@ impl Session for RecorderSession {
         })
     }
 
+    fn note_refusals(&self, counts: RefusalCounts) {
+        self.journal.refusals.lock().expect("no panic").push(counts);
+    }
+
     fn end(&self) -> Result<()> {
         self.journal.note(format!("end {}", self.name));
         fate(&self.name, "end")
@@ -163,7 +174,7 @@ impl Stream for RecorderStream {
         self.journal.note(show_event(event));
         let message = event
             .message()
-            .map(|message| String::from_utf8_lossy(message.bytes()).into_owned());
+            .map(|message| message.to_string_lossy().into_owned());
         fate(message.as_deref().unwrap_or_default(), "write")
     }
 
@@ -172,6 +183,8 @@ impl Stream for RecorderStream {
         self.journal
             .note(format!("batch of {len}, {:?}", batch.ordering()));
         assert!(!batch.is_empty(), "such a batch does not get here");
+        // Looking twice changes nothing.
+        assert!(batch.events().count() <= len);
         let mut result = Ok(());
         for event in batch.events() {
             assert!(Arc::ptr_eq(event.schema(), batch.schema()));
@@ -190,7 +203,12 @@ impl Stream for RecorderStream {
         for sample in samples.samples() {
             let mut shown = Shown::default();
             sample.visit(&mut shown);
-            write!(line, " @{} {{{}}}", sample.time(), shown.text).expect("a string takes all");
+            write!(line, " @{}", sample.time()).expect("a string takes all");
+            assert_eq!(sample.scope().id(), sample.scope_id());
+            if sample.scope_id() != samples.scope().id() {
+                write!(line, " in {}", sample.scope_id()).expect("a string takes all");
+            }
+            write!(line, " {{{}}}", shown.text).expect("a string takes all");
         }
         self.journal.note(line);
         fate(name, "counters")
@@ -205,6 +223,16 @@ impl Stream for RecorderStream {
         self.journal
             .note(format!("no value {} @{time} {reason:?}", counter.name()));
         fate(counter.name(), "no value")
+    }
+
+    fn write_relation(&mut self, relation: &TimeRelation<'_>) -> Result<()> {
+        self.journal.note(format!(
+            "relation {} to {}: {:?}",
+            relation.source(),
+            relation.destination(),
+            relation.kind()
+        ));
+        fate("", "relation")
     }
 
     fn close(&mut self) -> Result<()> {
@@ -230,6 +258,7 @@ fn show_event(event: &Event<'_>) -> String {
     }
     match event.message() {
         Some(Text::Inline(text)) => add(format_args!(" \"{}\"", text.escape_ascii())),
+        Some(Text::Wide(text)) => add(format_args!(" wide {text:?}")),
         Some(Text::Registered(string)) => {
             add(format_args!(" #{} {:?}", string.index(), string.text()))
         }
@@ -256,6 +285,7 @@ fn show_event(event: &Event<'_>) -> String {
     }
     let mut shown = Shown::default();
     event.visit(&mut shown);
+    assert!(shown.arrays.is_empty(), "all that began has ended");
     if !shown.text.is_empty() {
         add(format_args!(" {{{}}}", shown.text));
     }
@@ -291,6 +321,7 @@ impl Visitor for Shown {
         self.name(field);
         match value {
             Value::Text(text) => write!(self.text, "{:?}", String::from_utf8_lossy(text)),
+            Value::Wide(text) => write!(self.text, "wide {text:?}"),
             Value::Enum { value, meaning } => match meaning.find(value) {
                 Some(name) => write!(self.text, "{name}"),
                 None => write!(self.text, "{value} of {}", meaning.name().unwrap_or("?")),

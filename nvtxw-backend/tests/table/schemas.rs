@@ -6,7 +6,7 @@ use nvtxw_abi::raw::*;
 use nvtxw_backend::SchemaRole;
 
 use crate::program::*;
-use crate::registered::{assert_schema_invalid, assert_schema_unsupported, register};
+use crate::registered::{assert_schema_invalid, assert_schema_unsupported, offsets, register};
 
 const INT64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
 const U8: u64 = NVTX_PAYLOAD_ENTRY_TYPE_UINT8;
@@ -88,119 +88,186 @@ fn bad_entries_are_refused_by_name() {
 }
 
 #[test]
-fn what_is_not_decoded_yet_is_not_supported() {
-    let indirect =
-        "data behind pointers and offsets is not decoded yet; put it into the payload in place";
-    let varying =
-        "arrays and text of varying length are not decoded yet; give the length in the schema";
-    for (bad, reason) in [
-        (
-            entry(NVTX_PAYLOAD_ENTRY_FLAG_POINTER, INT64, c"x"),
-            indirect,
-        ),
-        (
-            entry(NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE, INT64, c"x"),
-            indirect,
-        ),
-        (
-            entry(NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE, INT64, c"x"),
-            indirect,
-        ),
-        (
-            entry(
-                NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY,
-                NVTX_PAYLOAD_ENTRY_TYPE_CSTRING,
-                c"x",
-            ),
-            indirect,
-        ),
-        (
-            entry(NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED, U8, c"x"),
-            varying,
-        ),
-        (
-            entry(NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX, U8, c"x"),
-            varying,
-        ),
-        (
-            entry(NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_PAYLOAD_INDEX, U8, c"x"),
-            varying,
-        ),
-        (
-            entry(0, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, c"x"),
-            "pointers to text are not decoded yet; give the length in the schema, or register the string",
-        ),
-        (
-            array(0, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16, c"x", 4),
-            "the type cstring_utf16 is not decoded yet",
-        ),
-        (
-            array(0, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32, c"x", 4),
-            "the type cstring_utf32 is not decoded yet",
-        ),
-        (
-            entry(0, NVTX_PAYLOAD_ENTRY_TYPE_LONGDOUBLE, c"x"),
-            "the type longdouble is not decoded yet",
-        ),
-        (
-            entry(0, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT128, c"x"),
-            "the type float128 is not decoded yet",
-        ),
-        (
-            entry(0, NVTX_PAYLOAD_ENTRY_TYPE_TF32, c"x"),
-            "the type tf32 is not decoded yet",
-        ),
-        (
-            entry(0, NVTX_PAYLOAD_ENTRY_TYPE_UNION_SELECTOR, c"x"),
-            "the type union_selector is not decoded yet",
-        ),
+fn entries_of_varying_size_need_a_dynamic_schema() {
+    let text = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
+    for flags in [
+        NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED,
+        NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX,
+        NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_PAYLOAD_INDEX,
     ] {
-        assert_schema_unsupported(&schema_attr(0, &[bad]), &format!("entry 0 `x`: {reason}"));
+        for ty in [U8, text] {
+            let entries = [entry(0, INT64, c"n"), entry(flags, ty, c"x")];
+            assert_schema_invalid(
+                &schema_attr(0, &entries),
+                "entry 1 `x`: varies in size, which only an entry of a dynamic schema may: make the schema dynamic, \
+                 or store an offset or a pointer to the data",
+            );
+            register(&dynamic(schema_attr(0, &entries))).expect("a dynamic schema");
+        }
     }
 
-    let one = [entry(0, U8, c"x")];
-    for kind in [
-        NVTX_PAYLOAD_SCHEMA_TYPE_UNION,
-        NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR,
+    let program = Program::new();
+    let (_, domain, _) = program.ready();
+    let message = program
+        .schema(domain, &message_attr(&[message_entry()]))
+        .expect("a schema");
+    assert_invalid(
+        program.schema(domain, &schema_attr(0, &[entry(0, message, c"x")])),
+        "SchemaRegister on \"\": entry 0 `x`: is of a dynamic schema, which only a dynamic schema may hold: make this one \
+         dynamic, or store an offset or a pointer to the data",
+    );
+    let nested = |attr| program.schema(domain, &dynamic(attr));
+    assert_invalid(
+        nested(schema_attr(0, &[array(0, message, c"x", 2)])),
+        "SchemaRegister on \"\": entry 0 `x`: is an array of dynamic schemas, which the ABI does not allow; use a static schema",
+    );
+    nested(schema_attr(0, &[entry(0, message, c"x")])).expect("a schema");
+}
+
+#[test]
+fn lengths_must_be_integers_before_their_entry() {
+    let by_index = |index, name| nvtxPayloadSchemaEntry_t {
+        arrayOrUnionDetail: index,
+        ..entry(NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX, U8, name)
+    };
+    let float = entry(0, NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, c"float");
+    let elsewhere = entry(NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE, U8, c"elsewhere");
+    for (index, what) in [
+        (0, "entry 0 `float`"),
+        (1, "entry 1 `elsewhere`"),
+        (2, "entry 2 `x`"),
+        (3, "entry 3 `n`"),
+        (4, "entry 4"),
     ] {
-        assert_schema_unsupported(
-            &nvtxPayloadSchemaAttr_t {
-                r#type: kind,
-                ..schema_attr(0, &one)
-            },
-            "attr.type: unions are not decoded yet; register a struct for each member instead",
+        let entries = [float, elsewhere, by_index(index, c"x"), entry(0, U8, c"n")];
+        assert_schema_invalid(
+            &dynamic(schema_attr(0, &entries)),
+            &format!(
+                "entry 2 `x`: arrayOrUnionDetail names {what} as the length; that must be an entry before this one, of an \
+                 integer type and in place"
+            ),
         );
     }
+    assert_schema_invalid(
+        &dynamic(schema_attr(
+            0,
+            &[
+                entry(0, U8, c"n"),
+                by_index(0, c"x"),
+                by_index(1, c"y"),
+                by_index(2, c"z"),
+            ],
+        )),
+        "entry 2 `y`: arrayOrUnionDetail names entry 1 `x` as the length; that must be an entry before this one, of an integer \
+         type and in place",
+    );
+}
+
+#[test]
+fn what_is_not_decoded_is_not_supported() {
     let text = message_entry();
-    for (flags, entries) in [
-        (0, &[][..]),
-        (0, &one),
-        (0, &[text, text]),
-        (NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &[text]),
-        (0, &[at(8, text)]),
-        (
-            0,
-            &[nvtxPayloadSchemaEntry_t {
-                flags: text.flags | NVTX_PAYLOAD_ENTRY_FLAG_POINTER,
-                ..text
-            }],
-        ),
-        (
-            0,
-            &[nvtxPayloadSchemaEntry_t {
-                r#type: NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16,
-                ..text
-            }],
-        ),
-    ] {
+    let time = mark_entries()[0];
+    let color = entry(0, NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, c"x");
+    for late in [time, color] {
         assert_schema_unsupported(
-            &nvtxPayloadSchemaAttr_t {
-                r#type: NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC,
-                ..schema_attr(flags, entries)
-            },
-            "attr.type: of dynamic schemas only one zero-terminated UTF-8 text without event role is decoded yet",
+            &dynamic(schema_attr(0, &[text, late])),
+            &format!(
+                "entry 1 `{}`: timestamps, colours, categories, range IDs and scopes are not read after an entry of varying \
+                 size; put the entry before it",
+                if late.flags == 0 { "x" } else { "time" }
+            ),
         );
     }
+    let lengths = |count: u64| -> Vec<_> {
+        let pair = |index| {
+            let text = nvtxPayloadSchemaEntry_t {
+                arrayOrUnionDetail: 2 * index + 1,
+                ..entry(NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX, U8, c"x")
+            };
+            [entry(0, U8, c"n"), text]
+        };
+        [vec![text], (0..count).flat_map(pair).collect()].concat()
+    };
+    register(&dynamic(schema_attr(0, &lengths(16)))).expect("a schema");
+    assert_schema_unsupported(
+        &dynamic(schema_attr(0, &lengths(17))),
+        "more than 16 lengths that come after entries of varying size are not decoded; put the lengths first",
+    );
+}
+
+#[test]
+fn references_are_of_one_kind() {
+    let (pointer, base, here) = (
+        NVTX_PAYLOAD_ENTRY_FLAG_POINTER,
+        NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE,
+        NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE,
+    );
+    for flags in [pointer | base, base | here, pointer | here] {
+        assert_schema_invalid(
+            &schema_attr(0, &[entry(flags, INT64, c"x")]),
+            "entry 0 `x`: the flags say more than one of pointer, offset from base and offset from here; the entry is one of \
+             them",
+        );
+    }
+    for flags in [pointer, base, here] {
+        let entries = [entry(0, U8, c"a"), entry(flags, U8, c"x")];
+        let schema = register(&schema_attr(0, &entries)).expect("a schema");
+        assert_eq!(
+            (offsets(&schema), schema.size()),
+            (vec![0, 8], 16),
+            "a reference has eight bytes, whatever it refers to"
+        );
+    }
+}
+
+#[test]
+fn unions_are_checked() {
+    let member = [entry(0, U8, c"x")];
+    assert_schema_invalid(
+        &selecting(schema_attr(0, &member)),
+        "attr.type: a union with internal selector needs an entry of the type NVTX_PAYLOAD_ENTRY_TYPE_UNION_SELECTOR",
+    );
+    let selector = entry(0, NVTX_PAYLOAD_ENTRY_TYPE_UNION_SELECTOR, c"which");
+    let only = "entry 0 `which`: only a union with internal selector has an entry of the type union_selector, and only one";
+    assert_schema_invalid(&schema_attr(0, &[selector]), only);
+    assert_schema_invalid(&union(schema_attr(0, &[selector])), only);
+    assert_schema_invalid(
+        &selecting(schema_attr(0, &[selector, selector])),
+        &only.replace("entry 0", "entry 1"),
+    );
+    let odd = nvtxPayloadSchemaEntry_t {
+        arrayOrUnionDetail: 3,
+        ..selector
+    };
+    assert_schema_invalid(
+        &selecting(schema_attr(0, &[odd])),
+        "entry 0 `which`: arrayOrUnionDetail is 3; of a union's selector it is the size: 1, 2, 4 or 8 bytes, or 0 for 4",
+    );
+    assert_schema_invalid(
+        &union(schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &member)),
+        "attr.flags give a union a role; put the union into a struct with that role",
+    );
+
+    let program = Program::new();
+    let (_, domain, _) = program.ready();
+    let ty = program
+        .schema(
+            domain,
+            &union(schema_attr(0, &[entry(0, U64, c"a"), entry(0, U8, c"b")])),
+        )
+        .expect("a union");
+    let registered = program.journal.domain().schema(ty).expect("registered");
+    assert_eq!((offsets(&registered), registered.size()), (vec![0, 0], 8));
+    assert_invalid(
+        program.schema(domain, &schema_attr(0, &[array(0, ty, c"x", 2)])),
+        "SchemaRegister on \"\": entry 0 `x`: is an array of unions with external selector, which the ABI does not allow; \
+         use an internal one",
+    );
+    assert_invalid(
+        program.schema(domain, &schema_attr(0, &[entry(0, ty, c"x")])),
+        "SchemaRegister on \"\": entry 0 `x`: arrayOrUnionDetail names entry 0 `x` as the union's selector; that must be one \
+         integer before this entry, of an integer type and in place",
+    );
 }
 
 #[test]
@@ -323,6 +390,12 @@ fn decoding_work_is_bounded() {
         program.schema(domain, &schema_attr(0, &overlapping(some))),
         "SchemaRegister on \"\": the entries overlap too much: 3 bytes would be shown as 64 values; give each entry bytes of \
          its own",
+    );
+    let arrays = [array(0, some, c"x", 4), at(1, array(0, some, c"y", 4))];
+    assert_unsupported(
+        program.schema(domain, &schema_attr(0, &arrays)),
+        "SchemaRegister on \"\": the entries overlap too much: 9 bytes would be shown as 64 values; \
+         give each entry bytes of its own",
     );
     // Structs in structs in structs.
     let mut ty = U8;

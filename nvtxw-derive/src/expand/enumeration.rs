@@ -21,24 +21,30 @@ pub(crate) fn impls(input: &Enumeration) -> TokenStream {
             (#name, _nvtxw::EnumTable::value(#ident::#variant as _nvtxw::i128, _nvtxw::size_of::<#ident>()))
         }
     });
+    let patterns = input.variants.iter().flatten().map(|variant| {
+        let variant = &variant.ident;
+        quote_spanned!(span=> #ident::#variant)
+    });
+    // The match compiles if the enum has exactly these variants: an attribute macro below the derive may put another enum
+    // in its place.
     let table = quote_spanned! {span=>
-        _nvtxw::EnumTable {
-            name: #name,
-            size: _nvtxw::size_of::<#ident>(),
-            flags: #flags,
-            values: &[#(#values,)*],
+        {
+            let _ = |_nvtxw_this: Self| match _nvtxw_this { #(#patterns)|* => {} };
+            _nvtxw::EnumTable {
+                name: #name,
+                size: _nvtxw::size_of::<#ident>(),
+                flags: #flags,
+                values: &[#(#values,)*],
+            }
         }
     };
     let bits = match &input.repr.other {
         Some((integer, _)) => Ident::new(integer, span),
         None => Ident::new("c_int", span),
     };
-    assemble(
-        input,
-        &table,
-        &bits,
-        &quote_spanned!(span=> self as _nvtxw::#bits),
-    )
+    let ty = quote_spanned!(span=> _nvtxw::FieldType::enumeration::<#ident>());
+    let value = quote_spanned!(span=> self as _nvtxw::#bits);
+    assemble(input, &ty, &table, &bits, &value)
 }
 
 /// Impls that stand in for those of an enum that was refused.
@@ -49,12 +55,14 @@ pub(crate) fn stub(input: &Enumeration) -> TokenStream {
     }
     let table = quote_spanned!(span=> _nvtxw::EnumTable::REFUSED);
     let bits = Ident::new("u8", span);
-    assemble(input, &table, &bits, &quote_spanned!(span=> 0))
+    let ty = quote_spanned!(span=> <_nvtxw::u8 as _nvtxw::NvtxField>::TYPE);
+    assemble(input, &ty, &table, &bits, &quote_spanned!(span=> 0))
 }
 
-/// `bits` is the integer type of the enum, `value` makes one of `self`.
+/// `ty` is how the enum lies in memory, `bits` its integer type, `value` makes one of `self`.
 fn assemble(
     input: &Enumeration,
+    ty: &TokenStream,
     table: &TokenStream,
     bits: &Ident,
     value: &TokenStream,
@@ -70,13 +78,23 @@ fn assemble(
                     #value
                 }
             }
+
+            #[automatically_derived]
+            impl<NvtxwOther: _nvtxw::Into<_nvtxw::Flags<#ident>>> _nvtxw::BitOr<NvtxwOther> for #ident {
+                type Output = _nvtxw::Flags<#ident>;
+
+                #[inline]
+                fn bitor(self, other: NvtxwOther) -> _nvtxw::Flags<#ident> {
+                    <_nvtxw::Flags<#ident> as _nvtxw::From<#ident>>::from(self) | other
+                }
+            }
         }
     });
     let impls = quote_spanned! {span=>
         #[automatically_derived]
         unsafe impl _nvtxw::NvtxField for #ident {
             #[doc(hidden)]
-            const TYPE: _nvtxw::FieldType = _nvtxw::FieldType::enumeration::<Self>();
+            const TYPE: _nvtxw::FieldType = #ty;
         }
 
         #[automatically_derived]
@@ -87,6 +105,9 @@ fn assemble(
         }
 
         #flags
+
+        // Evaluated always, which the associated constant isn't.
+        const _: _nvtxw::FieldType = #ty;
     };
     scoped(ident, &input.attributes.krate, impls)
 }

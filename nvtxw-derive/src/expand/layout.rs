@@ -1,8 +1,9 @@
-//! The checks of the layout: one for each place where padding can be.
+//! The checks of the layout: one for each place where padding can be. And the checks that the struct is the one that the
+//! derive saw: an attribute macro below the derive may put another in its place.
 
-use proc_macro2::{Literal, TokenStream};
-use quote::quote_spanned;
-use syn::ext::IdentExt as _;
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::{Type, ext::IdentExt as _, spanned::Spanned as _};
 
 use crate::{
     ast::Struct,
@@ -35,4 +36,26 @@ pub(super) fn checks(input: &Struct, target: Target, this: &TokenStream) -> Vec<
         }
     }
     checks
+}
+
+/// An expression that compiles if `Self` has exactly these fields, of exactly these types.
+pub(super) fn tie<'a, M: ToTokens + 'a>(
+    ident: &Ident,
+    fields: impl IntoIterator<Item = (&'a M, &'a Type)>,
+) -> TokenStream {
+    let mut patterns = Vec::new();
+    let mut ties = Vec::new();
+    for (index, (member, ty)) in fields.into_iter().enumerate() {
+        let span = entry::at(member.span());
+        // A constant of the user's of this name would be taken for the pattern.
+        let value = format_ident!("_nvtxw_{index}", span = span);
+        patterns.push(quote_spanned!(span=> #member: #value));
+        ties.push(quote_spanned!(span=> _nvtxw::tie::<#ty, _>(#value)));
+    }
+    quote_spanned! {entry::at(ident.span())=>
+        let _ = |_nvtxw_this: Self| {
+            let Self { #(#patterns,)* } = _nvtxw_this;
+            #(#ties;)*
+        };
+    }
 }

@@ -47,8 +47,10 @@ pub(crate) fn impls(input: &Struct, target: Target) -> TokenStream {
         input.ident.to_token_stream()
     };
     let checks = layout::checks(input, target, &this);
+    let fields = input.fields.iter().map(|field| (&field.ident, &field.ty));
+    let tie = layout::tie(&input.ident, fields);
     let (check, items) = if input.is_generic() {
-        (quote!({ #(#checks;)* }), TokenStream::new())
+        (quote!({ #tie #(#checks;)* }), TokenStream::new())
     } else {
         // Free constants: rustc evaluates them always, associated ones only where they are used.
         let described = input
@@ -60,7 +62,7 @@ pub(crate) fn impls(input: &Struct, target: Target) -> TokenStream {
             #(const _: () = #checks;)*
             #(const _: _nvtxw::Entry = #described;)*
         };
-        (quote!(()), items)
+        (quote!({ #tie }), items)
     };
     let has = |wanted: fn(&FieldAttributes) -> bool| {
         input.fields.iter().any(|field| wanted(&field.attributes))

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::ptr;
 
-use nvtxw_abi::{InProcess, raw};
+use nvtxw_abi::{InProcess, ReasonHook, ResultCode, raw};
 
 use super::{CounterPort, DomainHandle, EventPort, Functions, Refusal, StreamHandle};
 use crate::backend::Backend;
@@ -16,6 +16,38 @@ pub(crate) enum Begin {
     Table,
     /// Through the hook of an instance in this process.
     Instance(InProcess),
+}
+
+impl Begin {
+    /// What tells why the backend refused a call.
+    fn reason(&self) -> Option<ReasonHook> {
+        match self {
+            Self::Table => None,
+            Self::Instance(instance) => instance.reason(),
+        }
+    }
+
+    /// What the answer to the last call on this thread means.
+    fn check(&self, code: raw::nvtxwResultCode_t) -> Result<(), Refusal> {
+        match ResultCode::new(code) {
+            ResultCode::SUCCESS => Ok(()),
+            code => Err(Refusal::Code {
+                code,
+                reason: last_reason(self.reason(), code),
+            }),
+        }
+    }
+}
+
+/// Why the last call on this thread got the answer `code`, if the backend tells.
+pub(crate) fn last_reason(hook: Option<ReasonHook>, code: ResultCode) -> Option<String> {
+    let mut reason = None;
+    hook?(&mut |told, text| {
+        if told == code {
+            reason = Some(text.to_owned());
+        }
+    });
+    reason
 }
 
 /// The exported function that frees a library's global state.
@@ -92,7 +124,7 @@ impl LiveSession {
                 unsafe { instance.begin(&attributes, &mut handle) }.get()
             }
         };
-        Refusal::check(code)?;
+        backend.begin().check(code)?;
         if handle.is_null() {
             return Err(Refusal::NullHandle);
         }
@@ -127,7 +159,18 @@ impl LiveSession {
             // - Lifecycle calls don't overlap: the backend's lock is held.
             unsafe { (self.functions.session_end)(self.handle) }
         });
-        Refusal::check(code).map_err(|refusal| refusal.of("end", format!("session `{name}`")))
+        self.check(code)
+            .map_err(|refusal| refusal.of("end", format!("session `{name}`")))
+    }
+
+    /// What tells why the backend refused a call.
+    pub(crate) fn reason(&self) -> Option<ReasonHook> {
+        self.backend.begin().reason()
+    }
+
+    /// What the answer to the last call on this thread means.
+    pub(super) fn check(&self, code: raw::nvtxwResultCode_t) -> Result<(), Refusal> {
+        self.backend.begin().check(code)
     }
 
     /// The functions that register, and the session that they register in.
@@ -145,7 +188,7 @@ impl LiveSession {
         // SAFETY:
         // - The session lives as long as `self`.
         // - The name lives through the call, and `handle` is a place of the right type.
-        Refusal::check(unsafe {
+        self.check(unsafe {
             (self.functions.domain_register)(self.handle, &attributes, &mut handle)
         })?;
         if handle.is_null() {
@@ -175,9 +218,7 @@ impl LiveSession {
         // SAFETY:
         // - The session lives as long as `self`, and its domains as long as it.
         // - The name lives through the call, and `handle` is a place of the right type.
-        Refusal::check(unsafe {
-            (self.functions.stream_open)(self.handle, &attributes, &mut handle)
-        })?;
+        self.check(unsafe { (self.functions.stream_open)(self.handle, &attributes, &mut handle) })?;
         if handle.is_null() {
             Err(Refusal::NullHandle)
         } else {
@@ -189,7 +230,7 @@ impl LiveSession {
     pub(crate) fn close_stream(&self, stream: &mut StreamHandle) -> Result<(), Refusal> {
         // SAFETY:
         // - The stream is one of this session's, which lives as long as `self`, and no writer holds it.
-        Refusal::check(unsafe { (self.functions.stream_close)(stream.0) })
+        self.check(unsafe { (self.functions.stream_close)(stream.0) })
     }
 
     /// What writes events to a stream of this session, which stays open as long as this is borrowed. The caller keeps the

@@ -245,6 +245,7 @@ unsafe fn from_interface(
         }
         code => {
             return Err(Error::Call {
+                reason: None,
                 operation: "get the function table of",
                 object: format!("the backend `{name}`"),
                 code,

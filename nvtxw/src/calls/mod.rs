@@ -32,7 +32,7 @@ use nvtxw_abi::raw::{
 
 pub use handle::StringHandle;
 pub(crate) use handle::{DomainHandle, StreamHandle};
-pub(crate) use lifecycle::{Begin, Finalize, LiveSession, StreamAttributes};
+pub(crate) use lifecycle::{Begin, Finalize, LiveSession, StreamAttributes, last_reason};
 pub(crate) use register::{
     CounterDefinition, CounterSemantics, EnumDefinition, Refusal, ScopeDefinition,
 };

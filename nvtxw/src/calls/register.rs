@@ -9,29 +9,27 @@ use super::{DomainHandle, LiveSession, StringHandle};
 use crate::error::Error;
 
 /// Why a lifecycle or registration call didn't give what it should.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Refusal {
     /// The backend said no.
-    Code(ResultCode),
+    Code {
+        code: ResultCode,
+        /// Why, if the backend tells.
+        reason: Option<String>,
+    },
     /// The backend said yes, and gave a null handle or the ID 0.
     NullHandle,
 }
 
 impl Refusal {
-    pub(super) fn check(code: raw::nvtxwResultCode_t) -> Result<(), Self> {
-        match ResultCode::new(code) {
-            ResultCode::SUCCESS => Ok(()),
-            code => Err(Self::Code(code)),
-        }
-    }
-
     /// The error of trying to `operation` the `object`.
     pub(crate) fn of(self, operation: &'static str, object: String) -> Error {
         match self {
-            Self::Code(code) => Error::Call {
+            Self::Code { code, reason } => Error::Call {
                 operation,
                 object,
                 code,
+                reason,
             },
             Self::NullHandle => Error::NullHandle { operation, object },
         }
@@ -136,17 +134,17 @@ pub(super) fn text(text: Option<&CStr>) -> *const std::ffi::c_char {
     text.map_or(ptr::null(), CStr::as_ptr)
 }
 
-/// The ID that a registration gave, which is never 0.
-pub(super) fn id(code: raw::nvtxwResultCode_t, id: u64) -> Result<u64, Refusal> {
-    Refusal::check(code)?;
-    if id == 0 {
-        Err(Refusal::NullHandle)
-    } else {
-        Ok(id)
-    }
-}
-
 impl LiveSession {
+    /// The ID that a registration gave, which is never 0.
+    pub(super) fn id(&self, code: raw::nvtxwResultCode_t, id: u64) -> Result<u64, Refusal> {
+        self.check(code)?;
+        if id == 0 {
+            Err(Refusal::NullHandle)
+        } else {
+            Ok(id)
+        }
+    }
+
     /// Registers a string in a domain of this session.
     pub(crate) fn register_string(
         &self,
@@ -157,7 +155,7 @@ impl LiveSession {
         // SAFETY:
         // - The domain is one of this session's, which lives as long as `self`.
         // - The string lives through the call, and `handle` is a place of the right type.
-        Refusal::check(unsafe {
+        self.check(unsafe {
             (self.functions().string_register)(domain.0, string.as_ptr(), &mut handle)
         })?;
         if handle.is_null() {
@@ -177,7 +175,7 @@ impl LiveSession {
         // SAFETY:
         // - The domain is one of this session's, which lives as long as `self`.
         // - The name lives through the call.
-        Refusal::check(unsafe { (self.functions().category_register)(domain.0, id, name.as_ptr()) })
+        self.check(unsafe { (self.functions().category_register)(domain.0, id, name.as_ptr()) })
     }
 
     /// Registers a scope in a domain of this session.
@@ -196,7 +194,7 @@ impl LiveSession {
         // SAFETY:
         // - The domain is one of this session's, which lives as long as `self`.
         // - The path lives through the call, and `scope` is a place of the right type.
-        id(
+        self.id(
             unsafe { (self.functions().scope_register)(domain.0, &attributes, &mut scope) },
             scope,
         )
@@ -237,7 +235,7 @@ impl LiveSession {
         // SAFETY:
         // - The domain is one of this session's, which lives as long as `self`.
         // - The names and the entries live through the call, and `schema` is a place of the right type.
-        id(
+        self.id(
             unsafe { (self.functions().enum_register)(domain.0, &attributes, &mut schema) },
             schema,
         )
@@ -273,7 +271,7 @@ impl LiveSession {
         // SAFETY:
         // - The domain is one of this session's, which lives as long as `self`.
         // - The texts and the semantics live through the call, and `counter` is a place of the right type.
-        id(
+        self.id(
             unsafe { (self.functions().counter_register)(domain.0, &attributes, &mut counter) },
             counter,
         )

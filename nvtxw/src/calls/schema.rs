@@ -5,7 +5,7 @@ use std::ptr;
 
 use nvtxw_abi::raw;
 
-use super::register::{id, text, time_semantics};
+use super::register::{text, time_semantics};
 use super::{CounterSemantics, DomainHandle, LiveSession, Refusal};
 
 /// A schema to register.
@@ -142,7 +142,7 @@ impl LiveSession {
         // SAFETY:
         // - The domain is one of this session's, which lives as long as `self`.
         // - The names, the entries and their semantics live through the call, and `schema` is a place of the right type.
-        id(
+        self.id(
             unsafe { (self.functions().schema_register)(domain.0, &attributes, &mut schema) },
             schema,
         )

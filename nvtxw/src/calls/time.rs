@@ -6,7 +6,6 @@ use std::ptr;
 
 use nvtxw_abi::raw;
 
-use super::register::id;
 use super::{DomainHandle, Functions, LiveSession, Refusal, StreamHandle, StringHandle};
 use crate::error::WriteError;
 
@@ -68,7 +67,7 @@ impl LiveSession {
         // SAFETY:
         // - The domain is one of this session's, which lives as long as `self`.
         // - `time_domain` is a place of the right type.
-        id(
+        self.id(
             unsafe {
                 (self.functions().time_domain_register)(domain.0, &attributes, &mut time_domain)
             },
@@ -111,7 +110,7 @@ impl LiveSession {
         // SAFETY:
         // - The domain is one of this session's, which lives as long as `self`.
         // - The name lives through the call, and is what `messageType` says.
-        Refusal::check(unsafe { (self.functions().resource_register)(domain.0, &attributes) })
+        self.check(unsafe { (self.functions().resource_register)(domain.0, &attributes) })
     }
 
     /// What relates time domains in a stream of this session, as [`events`](Self::events) writes events.

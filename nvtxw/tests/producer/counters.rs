@@ -176,13 +176,23 @@ fn options_that_contradict_each_other_are_refused() {
     let zero = "can't register counter `q`: its scale has a 0; both numbers are 1 or more";
     assert_eq!(refused(CounterOptions::new().scale(0, 1)), zero);
     assert_eq!(refused(CounterOptions::new().scale(1, 0)), zero);
+    let other_type = "can't register counter `q`: `min` or `max` is a limit of another type than its numbers; give `Limit::I64` \
+                      for signed integers, `Limit::U64` for unsigned ones and `Limit::F64` for floats";
     assert_eq!(
         refused(
             CounterOptions::new()
                 .min(Limit::I64(0))
                 .max(Limit::F64(1.0))
         ),
-        "can't register counter `q`: `min` and `max` are limits of different types; give both the counter's own"
+        other_type
+    );
+    assert_eq!(
+        refused(CounterOptions::new().max(Limit::F64(1.5))),
+        other_type
+    );
+    assert_eq!(
+        refused(CounterOptions::new().min(Limit::U64(1))),
+        other_type
     );
     assert_eq!(
         refused(CounterOptions::new().min(Limit::I64(1)).max(Limit::I64(0))),
@@ -196,6 +206,25 @@ fn options_that_contradict_each_other_are_refused() {
         refused(CounterOptions::new().description("ab\0")),
         "the counter description has a NUL byte at position 2, where C's text ends: take it out"
     );
+    for (options, problem) in [
+        (
+            CounterOptions::new().min(Limit::F64(f64::NAN)),
+            "`min` or `max` is NaN; give a number, or leave it out",
+        ),
+        (
+            CounterOptions::new().max(Limit::I64(1)),
+            "`min` or `max` is a limit of another type than its numbers; give `Limit::I64` for signed integers, `Limit::U64` for \
+             unsigned ones and `Limit::F64` for floats",
+        ),
+    ] {
+        assert_eq!(
+            domain
+                .counter_with::<f32>("q", options)
+                .unwrap_err()
+                .to_string(),
+            format!("can't register counter `q`: {problem}")
+        );
+    }
     let error = domain.counter::<i64>("q\0").unwrap_err().to_string();
     assert_eq!(
         error,
@@ -328,7 +357,7 @@ fn samples_of_numbers() {
             .get(),
         2
     );
-    let nvtxw::Error::Write { error, what } = depth.write_batch(&times, &values).unwrap_err()
+    let nvtxw::Error::Write { error, what, .. } = depth.write_batch(&times, &values).unwrap_err()
     else {
         panic!()
     };

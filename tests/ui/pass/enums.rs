@@ -63,7 +63,9 @@ fn main() {
     assert_eq!(found, [(8, Some(2)), (10, None), (12, None), (16, None)]);
     assert!(entries[1..].iter().all(|entry| matches!(entry.ty.code, TypeCode::Registered(_))));
 
-    let both = Flags::from(Access::Read) | Access::Write | Access::None;
+    let both = Access::Read | Access::Write | Access::None;
+    assert_eq!(both, Flags::from(Access::Read) | Access::Write);
+    assert_eq!(Access::Write | (Access::Read | Access::None), both);
     assert_eq!((both.bits(), Flags::<Access>::none().bits()), (3, 0));
     assert!(both.contains(Access::Write) && !Flags::from(Access::Read).contains(Access::Write));
     assert_eq!(Flags::<Access>::from_bits(3), both);

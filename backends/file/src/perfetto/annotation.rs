@@ -1,5 +1,6 @@
 //! The fields of payloads, as annotations.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use nvtxw_backend::{Correlation, Enum, Field, Schema, Value, Visitor};
@@ -20,6 +21,7 @@ pub(super) struct Annotator<'a> {
 }
 
 impl<'a> Annotator<'a> {
+    #[inline]
     pub(super) fn new(
         out: &'a mut Writer,
         texts: &'a mut Tables,
@@ -33,6 +35,12 @@ impl<'a> Annotator<'a> {
             flows,
             hidden: 0,
         }
+    }
+
+    /// Where annotations are appended that need no more than their bytes.
+    #[inline]
+    pub(super) fn out(&mut self) -> &mut Writer {
+        self.out
     }
 
     fn open(&mut self, field: &Field) -> Open {
@@ -55,7 +63,10 @@ impl<'a> Annotator<'a> {
         }
         match meaning.find(value) {
             Some(name) => self.text(name),
-            None => self.out.uint(annotation::UINT, value),
+            None => match combination(value, meaning) {
+                Some(names) => self.text(&names),
+                None => self.out.uint(annotation::UINT, value),
+            },
         }
     }
 
@@ -90,6 +101,7 @@ impl Visitor for Annotator<'_> {
             }
             Value::Address(address) => self.out.uint(annotation::POINTER, address),
             Value::Text(bytes) => self.text(&String::from_utf8_lossy(bytes)),
+            Value::Wide(text) => self.text(&text.to_string()),
             Value::Registered(None) => {}
             Value::Registered(Some(string)) => {
                 let Tables { values, new, .. } = self.texts;
@@ -165,22 +177,29 @@ pub(super) struct Names {
     levels: Vec<Level>,
     /// Whether names may repeat.
     check: bool,
-    /// The names that were used, by [identity](Names::identity).
+    /// The names that were used, by [`identity`].
     used: Vec<u64>,
 }
 
 impl Names {
     /// Begins an event; with `Some` its names are made unique, among those of `first` too.
+    #[inline]
     pub(super) fn begin(&mut self, first: Option<Option<&[u8]>>) {
         self.levels.clear();
-        self.used.clear();
         self.check = first.is_some();
-        for (number, content) in proto::nested(first.flatten().unwrap_or_default()) {
+        if let Some(first) = first {
+            self.begin_checked(first);
+        }
+    }
+
+    fn begin_checked(&mut self, first: Option<&[u8]>) {
+        self.used.clear();
+        for (number, content) in proto::nested(first.unwrap_or_default()) {
             if number != event::ANNOTATIONS {
                 continue;
             }
             self.used.extend(match proto::first_uint(content) {
-                Some((annotation::NAME_IID, number)) => Some(number),
+                Some((annotation::NAME_IID, number, _)) => Some(number),
                 _ => proto::nested(content)
                     .next()
                     .map(|(_, name)| identity(name)),
@@ -230,7 +249,7 @@ fn write_name(name: &str, number: Option<u64>, out: &mut Writer) {
 
 /// The number of an annotation's name. Names of fields stay where they are, so that the address
 /// mostly tells.
-fn known(name: &str, texts: &mut Tables) -> Option<u64> {
+pub(super) fn known(name: &str, texts: &mut Tables) -> Option<u64> {
     let Tables {
         annotation_names,
         new,
@@ -238,7 +257,7 @@ fn known(name: &str, texts: &mut Tables) -> Option<u64> {
     } = texts;
     let key = (name.as_ptr() as u64).rotate_right(4);
     if let Some(number) = annotation_names.recent(key)
-        && annotation_names.text(number) == name
+        && annotation_names.is(number, name)
     {
         return Some(number.into());
     }
@@ -268,6 +287,25 @@ fn flow(correlation: &Correlation, value: Value<'_>) -> Option<u64> {
 
 fn fold(number: u128) -> u64 {
     mix(number as u64 ^ mix((number >> 64) as u64))
+}
+
+/// The names of the flags that are set, and in hexadecimal what is set besides them: `pinned | async | 0x40`.
+fn combination(value: u64, meaning: &Enum) -> Option<String> {
+    let mut rest = value;
+    let mut names = Vec::new();
+    for flag in meaning.entries().iter().filter(|entry| entry.is_flag) {
+        if flag.value != 0 && value & flag.value == flag.value {
+            rest &= !flag.value;
+            names.push(Cow::Borrowed(&*flag.name));
+        }
+    }
+    if names.is_empty() {
+        return None;
+    }
+    if rest != 0 {
+        names.push(format!("{rest:#x}").into());
+    }
+    Some(names.join(" | "))
 }
 
 /// Whether an enum is that of `bool`.

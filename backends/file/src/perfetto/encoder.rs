@@ -1,9 +1,14 @@
 //! From events to the fields of the format's track events.
 
-use nvtxw_backend::{Domain, Event, EventKind, FieldRole, Text};
+use std::borrow::Cow;
+
+use nvtxw_backend::{Domain, Event, EventKind, FieldRole, Schema, Text};
 
 use super::annotation::{Annotator, Names};
 use super::field::{annotation, event, interned};
+use super::packet::Lane;
+use super::plan::Plans;
+use super::quick::Quick;
 use crate::intern::{Number as TextNumber, Texts};
 use crate::proto::Writer;
 
@@ -11,8 +16,8 @@ use crate::proto::Writer;
 #[derive(Default)]
 pub(crate) struct Encoder {
     pub(crate) texts: Tables,
+    plans: Plans,
     names: Names,
-    fields: Writer,
     flows: Vec<u64>,
 }
 
@@ -46,11 +51,67 @@ pub(crate) enum Number {
     Float(f64),
 }
 
+impl Number {
+    /// Appends the fields of an event that is this value.
+    pub(crate) fn write(self, out: &mut Writer) {
+        match self {
+            Self::Int(value) => out.int(event::COUNTER_VALUE, value),
+            Self::Float(value) => out.double(event::DOUBLE_COUNTER_VALUE, value),
+        }
+    }
+}
+
+impl Tables {
+    /// The number of a registered name, if it is known.
+    #[inline]
+    pub(super) fn name(&self, handle: u64) -> Option<u32> {
+        (handle != 0).then(|| self.names.recent(handle))?
+    }
+
+    /// The number of a category, if it is known.
+    #[inline]
+    pub(super) fn category(&self, category: u32) -> Option<u32> {
+        (category != 0).then(|| self.categories.recent(category.into()))?
+    }
+}
+
+/// Encodes the usual ranges of one schema.
+pub(crate) struct Ranges<'e> {
+    quick: &'e Quick,
+    texts: &'e Tables,
+}
+
+impl Ranges<'_> {
+    /// Appends the range of a plain payload as it is in the file if it stands on `lane`; returns its
+    /// times. `None`, and appends nothing, for one that is not usual.
+    #[inline(always)]
+    pub(crate) fn write(
+        &self,
+        payload: &[u8],
+        base: i64,
+        lane: Lane,
+        out: &mut Writer,
+    ) -> Option<(i64, i64)> {
+        self.quick.write(payload, base, lane, self.texts, out)
+    }
+}
+
 impl Encoder {
-    /// The fields of an event, but for type and track.
-    pub(crate) fn event(&mut self, event: &Event<'_>, domain: &Domain, half: Half<'_>) -> &[u8] {
-        self.fields.clear();
-        self.flows.clear();
+    /// For the ranges of this schema, if it is simple.
+    pub(crate) fn ranges(&mut self, schema: &Schema) -> Option<Ranges<'_>> {
+        let quick = self.plans.get(schema, &mut self.texts).quick()?;
+        let texts = &self.texts;
+        Some(Ranges { quick, texts })
+    }
+
+    /// Appends the fields of an event, but for type and track.
+    pub(crate) fn event(
+        &mut self,
+        event: &Event<'_>,
+        domain: &Domain,
+        half: Half<'_>,
+        out: &mut Writer,
+    ) {
         // Names may repeat where several payloads meet.
         self.names.begin(match half {
             Half::Second(first) => Some(Some(first)),
@@ -58,45 +119,62 @@ impl Encoder {
             _ => None,
         });
         if !matches!(half, Half::Alone) {
-            self.name(event, matches!(half, Half::First));
-            self.category(event, domain);
-            self.color(event);
+            self.name(event, matches!(half, Half::First), out);
+            if let Some(category) = event.category() {
+                self.category(category, domain, out);
+            }
+            if let Some(color) = event.color() {
+                self.color(event, color, out);
+            }
         }
         if matches!(half, Half::First) && event.kind() == EventKind::RangeStart {
-            self.range_id(event);
+            self.range_id(event, out);
         }
-        let mut annotator = Annotator::new(
-            &mut self.fields,
-            &mut self.texts,
-            &mut self.names,
-            &mut self.flows,
-        );
-        event.visit(&mut annotator);
-        for &flow in &self.flows {
-            self.fields.fixed64(event::FLOW_IDS, flow);
+        let Self {
+            texts,
+            plans,
+            names,
+            flows,
+        } = self;
+        flows.clear();
+        match event.plain() {
+            Some(payload) if matches!(half, Half::First) => {
+                let plan = plans.get(event.schema(), texts);
+                let mut annotator = Annotator::new(out, texts, names, flows);
+                plan.write(event, payload, &mut annotator);
+            }
+            _ => event.visit(&mut Annotator::new(out, texts, names, flows)),
         }
-        self.fields.as_bytes()
-    }
-
-    /// The fields of a counter's value.
-    pub(crate) fn value(&mut self, value: Number) -> &[u8] {
-        self.fields.clear();
-        match value {
-            Number::Int(value) => self.fields.int(event::COUNTER_VALUE, value),
-            Number::Float(value) => self.fields.double(event::DOUBLE_COUNTER_VALUE, value),
+        for &flow in &*flows {
+            out.fixed64(event::FLOW_IDS, flow);
         }
-        self.fields.as_bytes()
     }
 
     /// The message; if there is none and the event must have a name, that of its schema or kind.
-    fn name(&mut self, event: &Event<'_>, needed: bool) {
-        let Self { texts, fields, .. } = self;
-        let Tables { names, new, .. } = texts;
+    #[inline]
+    fn name(&mut self, event: &Event<'_>, needed: bool, out: &mut Writer) {
+        if let Some(Text::Registered(string)) = event.message()
+            && let Some(number) = self.texts.names.recent(string.handle())
+        {
+            out.uint(event::NAME_IID, number.into());
+        } else {
+            self.any_name(event, needed, out);
+        }
+    }
+
+    fn any_name(&mut self, event: &Event<'_>, needed: bool, out: &mut Writer) {
+        let Tables { names, new, .. } = &mut self.texts;
         let lossy;
         let (key, text) = match event.message() {
             Some(Text::Registered(string)) => (string.handle(), string.text()),
             Some(Text::Inline(bytes)) if !bytes.is_empty() => {
-                lossy = String::from_utf8_lossy(bytes);
+                // The check alone is much faster, and mostly all that is needed.
+                lossy = str::from_utf8(bytes)
+                    .map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+                (0, &*lossy)
+            }
+            Some(Text::Wide(wide)) if !wide.is_empty() => {
+                lossy = wide.to_string().into();
                 (0, &*lossy)
             }
             // A plain event without a message has an empty one.
@@ -108,19 +186,15 @@ impl Encoder {
             _ => intern_key(names, new, interned::NAMES, key, text),
         };
         match number {
-            Some(number) => fields.uint(event::NAME_IID, number),
-            None => fields.text(event::NAME, text),
+            Some(number) => out.uint(event::NAME_IID, number),
+            None => out.text(event::NAME, text),
         }
     }
 
-    fn category(&mut self, event: &Event<'_>, domain: &Domain) {
-        let Some(category) = event.category() else {
-            return;
-        };
-        let Self { texts, fields, .. } = self;
+    fn category(&mut self, category: u32, domain: &Domain, out: &mut Writer) {
         let Tables {
             categories, new, ..
-        } = texts;
+        } = &mut self.texts;
         let number = match categories.recent(category.into()) {
             Some(number) => Some(number.into()),
             None => match domain.category(category) {
@@ -136,23 +210,19 @@ impl Encoder {
             },
         };
         match number {
-            Some(number) => fields.uint(event::CATEGORY_IIDS, number),
+            Some(number) => out.uint(event::CATEGORY_IIDS, number),
             None => {
                 let name = domain.category(category);
                 let name = name.map_or_else(|| category.to_string(), |name| name.to_string());
-                fields.text(event::CATEGORIES, &name);
+                out.text(event::CATEGORIES, &name);
             }
         }
     }
 
     /// Readers colour by correlation, and take no colour: equal colours look equal. The annotation
     /// tells the true one.
-    fn color(&mut self, event: &Event<'_>) {
-        let Some(color) = event.color() else {
-            return;
-        };
-        let Self { texts, fields, .. } = self;
-        let Tables { colors, new, .. } = texts;
+    fn color(&mut self, event: &Event<'_>, color: u32, out: &mut Writer) {
+        let Tables { colors, new, .. } = &mut self.texts;
         let number = match colors.recent(color.into()) {
             Some(number) => Some(number.into()),
             None => {
@@ -161,31 +231,38 @@ impl Encoder {
             }
         };
         match number {
-            Some(number) => fields.uint(event::CORRELATION_ID_IID, number),
-            None => fields.text(event::CORRELATION_ID, &format!("#{color:08X}")),
+            Some(number) => out.uint(event::CORRELATION_ID_IID, number),
+            None => out.text(event::CORRELATION_ID, &format!("#{color:08X}")),
         }
-        self.attribute(event, FieldRole::Color, "color", color.into());
+        self.attribute(event, FieldRole::Color, "color", color.into(), out);
     }
 
-    fn range_id(&mut self, event: &Event<'_>) {
+    fn range_id(&mut self, event: &Event<'_>, out: &mut Writer) {
         if let Some(id) = event.range_id() {
-            self.attribute(event, FieldRole::RangeId, "range_id", id);
+            self.attribute(event, FieldRole::RangeId, "range_id", id, out);
         }
     }
 
     /// Annotates an attribute of the event under the name that its entry has, unless that is
     /// hidden.
-    fn attribute(&mut self, event: &Event<'_>, role: FieldRole, name: &str, value: u64) {
+    fn attribute(
+        &mut self,
+        event: &Event<'_>,
+        role: FieldRole,
+        name: &str,
+        value: u64,
+        out: &mut Writer,
+    ) {
         let mut fields = event.schema().fields().iter();
         let field = fields.rfind(|field| field.role() == role);
         if field.is_some_and(|field| field.is_hidden()) {
             return;
         }
         let name = field.map_or(name, |field| field.name());
-        let open = self.fields.open(event::ANNOTATIONS, 0);
-        self.names.write(name, &mut self.texts, &mut self.fields);
-        self.fields.uint(annotation::UINT, value);
-        self.fields.close(open);
+        let open = out.open(event::ANNOTATIONS, 0);
+        self.names.write(name, &mut self.texts, out);
+        out.uint(annotation::UINT, value);
+        out.close(open);
     }
 }
 

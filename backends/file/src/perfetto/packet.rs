@@ -1,14 +1,15 @@
 //! Packets: from ordered events to the bytes of the file.
 
 use std::collections::HashSet;
+use std::mem;
 use std::sync::Arc;
 
 use nvtxw_backend::Result;
 
 use super::field::{attributes, clock_snapshot, counter, defaults, event, packet, trace, track};
-use crate::proto::Writer;
+use crate::proto::{self, Writer, tag_byte};
 use crate::sink::Sink;
-use crate::timeline::Emit;
+use crate::timeline::{Emit, On};
 use crate::track::{Scale, Track, TrackId, Tracks};
 
 /// Packets are appended to the file in runs of about this size.
@@ -87,11 +88,81 @@ fn packet(
     out.close(open);
 }
 
+/// What all events of a sequence begin with.
+#[derive(Clone, Copy)]
+pub(super) struct Head {
+    pub(super) word: u64,
+    pub(super) len: usize,
+}
+
+/// The lane that ranges are made ready for.
+#[derive(Clone, Copy)]
+pub(crate) struct Lane {
+    /// What each event's packet begins with, up to its timestamp; the second byte is its length.
+    pub(super) head: Head,
+    /// `None`: the sequence's default one.
+    pub(super) track: Option<TrackId>,
+}
+
+impl Head {
+    fn new(sequence: u32) -> Self {
+        let mut out = Writer::default();
+        out.uint(packet::SEQUENCE, sequence.into());
+        out.uint(packet::SEQUENCE_FLAGS, packet::NEEDS);
+        let mut word = [0; 8];
+        word[..out.len()].copy_from_slice(out.as_bytes());
+        Self {
+            word: u64::from_le_bytes(word),
+            len: out.len(),
+        }
+    }
+
+    /// With the packet's tag and length before it, and the timestamp's tag behind; `None` if that is
+    /// more than a word.
+    fn of_ready(self) -> Option<Self> {
+        let (packet, time) = (
+            tag_byte(trace::PACKET, true),
+            tag_byte(packet::TIMESTAMP, false),
+        );
+        (self.len <= 5).then(|| Self {
+            word: packet | self.word << 16 | time << (16 + 8 * self.len),
+            len: 3 + self.len,
+        })
+    }
+
+    /// The packet of an event whose fields take about `expected` bytes. Without a track it is on
+    /// the sequence's default one.
+    #[inline]
+    fn event(
+        self,
+        out: &mut Writer,
+        kind: u64,
+        track: Option<TrackId>,
+        time: u64,
+        expected: usize,
+        fields: impl FnOnce(&mut Writer),
+    ) {
+        let all = out.open(trace::PACKET, expected + 40);
+        out.word(self.word, self.len);
+        out.uint(packet::TIMESTAMP, time);
+        let open = out.open(packet::TRACK_EVENT, expected + 16);
+        out.uint(event::TYPE, kind);
+        if let Some(track) = track {
+            out.uint(event::TRACK_UUID, track);
+        }
+        fields(out);
+        out.close(open);
+        out.close(all);
+    }
+}
+
 /// A stream's packets, on their way to the file.
 pub(crate) struct Packets {
     sink: Arc<Sink>,
     tracks: Arc<Tracks>,
     sequence: u32,
+    head: Head,
+    ready_head: Option<Head>,
     out: Writer,
     /// The track of events that name none, once the sequence has begun.
     default_track: Option<TrackId>,
@@ -102,6 +173,8 @@ pub(crate) struct Packets {
     described: HashSet<TrackId>,
     /// The one of them that was used last, or 0.
     last: TrackId,
+    /// How long the fields of the last ready range were.
+    usual: usize,
     /// Events in `out`.
     events: u64,
     result: Result<()>,
@@ -112,10 +185,14 @@ pub(crate) struct Packets {
 impl Packets {
     /// `number` counts the streams from 0.
     pub(crate) fn new(sink: Arc<Sink>, tracks: Arc<Tracks>, number: u32) -> Self {
+        let head = Head::new(SESSION_SEQUENCE + 1 + number);
         Self {
             sink,
             tracks,
             sequence: SESSION_SEQUENCE + 1 + number,
+            head,
+            ready_head: head.of_ready(),
+            usual: 0,
             out: Writer::default(),
             default_track: None,
             places: Vec::new(),
@@ -175,17 +252,23 @@ impl Packets {
     /// The first error of this and all earlier runs.
     pub(crate) fn send(&mut self) -> Result<()> {
         if !self.out.is_empty() {
-            let sent = self.sink.append(self.out.as_bytes());
-            if sent.is_err() {
-                self.lost += self.events;
-            }
-            if self.result.is_ok() {
-                self.result = sent;
-            }
+            let out = mem::take(&mut self.out);
+            let events = mem::take(&mut self.events);
+            self.append(events, out.as_bytes());
+            self.out = out;
             self.out.clear();
-            self.events = 0;
         }
         self.result.clone()
+    }
+
+    fn append(&mut self, events: u64, bytes: &[u8]) {
+        let sent = self.sink.append(bytes);
+        if sent.is_err() {
+            self.lost += events;
+        }
+        if self.result.is_ok() {
+            self.result = sent;
+        }
     }
 
     pub(crate) fn lost(&self) -> u64 {
@@ -201,29 +284,90 @@ impl Packets {
         lanes[lane as usize]
     }
 
+    /// Appends a range as it is in the file if it stands on the first lane of its place. Returns
+    /// how many bytes its fields take.
+    #[inline]
+    pub(crate) fn make_range(
+        &mut self,
+        out: &mut Writer,
+        place: u32,
+        start: u64,
+        end: u64,
+        fields: impl FnOnce(&mut Writer),
+    ) -> usize {
+        let track = self.first_lane(place);
+        let Self { head, usual, .. } = self;
+        head.event(out, event::BEGIN, track, start, *usual, |out| {
+            let len = out.len();
+            fields(out);
+            *usual = out.len() - len;
+        });
+        head.event(out, event::END, track, end, 0, |_| {});
+        *usual
+    }
+
+    /// Appends an instant as it is in the file. Returns how many bytes its fields take.
+    pub(crate) fn make_instant(
+        &mut self,
+        out: &mut Writer,
+        place: u32,
+        time: u64,
+        fields: impl FnOnce(&mut Writer),
+    ) -> usize {
+        let track = self.first_lane(place);
+        let Self { head, usual, .. } = self;
+        head.event(out, event::INSTANT, track, time, *usual, |out| {
+            let len = out.len();
+            fields(out);
+            *usual = out.len() - len;
+        });
+        *usual
+    }
+
+    /// Appends a counter's value as it is in the file.
+    pub(crate) fn make_value(
+        &mut self,
+        out: &mut Writer,
+        counter: u32,
+        time: u64,
+        fields: impl FnOnce(&mut Writer),
+    ) {
+        let track = self.counters[counter as usize];
+        self.head
+            .event(out, event::COUNTER, Some(track), time, 0, fields);
+    }
+
+    /// The first lane of a place. `None`, in a session with very many streams, if what its events
+    /// begin with is more than a word.
+    #[inline]
+    pub(crate) fn ready_lane(&mut self, place: u32) -> Option<Lane> {
+        let (head, track) = (self.ready_head?, self.first_lane(place));
+        Some(Lane { head, track })
+    }
+
+    /// The track of the first lane of a place, unless it is the default one.
+    #[inline]
+    fn first_lane(&mut self, place: u32) -> Option<TrackId> {
+        match place {
+            0 => None,
+            _ => Some(self.lane(place, 0)),
+        }
+    }
+
     fn event(&mut self, kind: u64, track: TrackId, time: u64, fields: &[u8]) {
+        self.use_track(track);
+        let named = (self.default_track != Some(track)).then_some(track);
+        self.head
+            .event(&mut self.out, kind, named, time, fields.len(), |out| {
+                out.raw(fields);
+            });
+    }
+
+    fn use_track(&mut self, track: TrackId) {
         if self.last != track {
             self.describe(track);
             self.last = track;
         }
-        let expected = fields.len() + 40;
-        let default = self.default_track == Some(track);
-        packet(
-            &mut self.out,
-            self.sequence,
-            packet::NEEDS,
-            expected,
-            |out| {
-                out.uint(packet::TIMESTAMP, time);
-                let open = out.open(packet::TRACK_EVENT, fields.len() + 16);
-                out.uint(event::TYPE, kind);
-                if !default {
-                    out.uint(event::TRACK_UUID, track);
-                }
-                out.raw(fields);
-                out.close(open);
-            },
-        );
     }
 
     /// Events whose packets are complete.
@@ -284,6 +428,36 @@ impl Emit for Packets {
         let track = self.counters[counter as usize];
         self.event(event::COUNTER, track, time, fields);
         self.complete(1);
+    }
+
+    fn ready(&mut self, on: On, events: u64, bytes: &[u8]) {
+        let track = match on {
+            On::Place(place) => self.lane(place, 0),
+            On::Counter(counter) => self.counters[counter as usize],
+        };
+        self.use_track(track);
+        if bytes.len() < RUN {
+            self.out.raw(bytes);
+            self.complete(events);
+            return;
+        }
+        // What is long goes to the file from where it is; results are kept for the last run.
+        let _ = self.send();
+        self.append(events, bytes);
+    }
+
+    fn fields_of(ready: &[u8]) -> &[u8] {
+        let nested = |message, number| {
+            let mut all = proto::nested(message);
+            all.find(|(found, _)| *found == number)
+                .map_or(&[][..], |(_, content)| content)
+        };
+        let event = nested(nested(ready, trace::PACKET), packet::TRACK_EVENT);
+        let after = |event, number| match proto::first_uint(event) {
+            Some((found, _, rest)) if found == number => rest,
+            _ => event,
+        };
+        after(after(event, event::TYPE), event::TRACK_UUID)
     }
 }
 

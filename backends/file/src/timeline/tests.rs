@@ -14,6 +14,22 @@ struct Recorder {
 /// A place and one of its lanes.
 type Lane = (u32, u32);
 
+/// How long an event is that is ready.
+const READY: usize = 21;
+
+fn make_ready(out: &mut Writer, kind: u8, start: i64, end: i64, fields: &[u8; 4]) {
+    out.raw(&[kind]);
+    out.raw(&start.to_le_bytes());
+    out.raw(&end.to_le_bytes());
+    out.raw(fields);
+}
+
+fn parse(bytes: &[u8]) -> (u8, u64, u64, &[u8]) {
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    assert_eq!(bytes.len(), READY);
+    (bytes[0], number(1), number(9), &bytes[17..])
+}
+
 impl Emit for Recorder {
     fn range(&mut self, place: u32, lane: u32, start: u64, end: u64, fields: &[u8]) {
         self.begin(place, lane, start, fields);
@@ -33,6 +49,27 @@ impl Emit for Recorder {
     }
 
     fn value(&mut self, _counter: u32, _time: u64, _fields: &[u8]) {}
+
+    fn ready(&mut self, on: On, events: u64, bytes: &[u8]) {
+        let On::Place(place) = on else {
+            panic!("a counter");
+        };
+        let (all, rest) = bytes.as_chunks::<READY>();
+        assert!(rest.is_empty());
+        assert_eq!(all.len() as u64, events);
+        for bytes in all {
+            let (kind, start, end, fields) = parse(bytes);
+            match kind {
+                INSTANT => self.instant(place, start, fields),
+                _ => self.range(place, 0, start, end, fields),
+            }
+        }
+    }
+
+    fn fields_of(ready: &[u8]) -> &[u8] {
+        let (_, _, _, fields) = parse(ready);
+        fields
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,15 +154,29 @@ impl Stream {
         self.count.to_le_bytes()
     }
 
+    /// Two of three events are ready.
+    fn content<'f>(&mut self, kind: u8, start: i64, end: i64, fields: &'f [u8; 4]) -> Content<'f> {
+        if self.count.is_multiple_of(3) {
+            return Content::Fields(fields);
+        }
+        make_ready(self.timeline.buffer(), kind, start, end, fields);
+        Content::Ready(match self.count % 3 {
+            1 => Base::Decided,
+            _ => Base::Zero,
+        })
+    }
+
     fn range(&mut self, place: u32, start: i64, end: i64, nests: bool) {
         let fields = self.expect(place, start, Some(end));
-        self.timeline.range(place, start, end, nests, &fields);
+        self.timeline
+            .range(place, start, end, nests, Content::Fields(&fields));
         self.flush();
     }
 
     fn instant(&mut self, place: u32, time: i64) {
         let fields = self.expect(place, time, Some(time));
-        self.timeline.instant(place, time, &fields);
+        let content = self.content(INSTANT, time, time, &fields);
+        self.timeline.instant(place, time, content);
         self.flush();
     }
 
@@ -296,7 +347,7 @@ fn a_pop_that_cuts_a_child_is_moved_to_its_end() {
     let mut out = Recorder::default();
     let place = timeline.add_place();
     timeline.push(place, 0, &[1, 0, 0, 0]);
-    timeline.range(place, 10, 90, true, &[2, 0, 0, 0]);
+    timeline.range(place, 10, 90, true, Content::Fields(&[2, 0, 0, 0]));
     timeline.flush(0, &mut out);
     timeline.pop(place, 50, &[]);
     timeline.finish(0, &mut out);
@@ -311,9 +362,9 @@ fn times_outside_of_the_base_are_dropped_and_counted() {
     let mut timeline = Timeline::new(Limits::default());
     let mut out = Recorder::default();
     let place = timeline.add_place();
-    timeline.range(place, -1, 5, true, &[1, 0, 0, 0]);
-    timeline.range(place, 5, 6, true, &[2, 0, 0, 0]);
-    timeline.instant(place, -2, &[3, 0, 0, 0]);
+    timeline.range(place, -1, 5, true, Content::Fields(&[1, 0, 0, 0]));
+    timeline.range(place, 5, 6, true, Content::Fields(&[2, 0, 0, 0]));
+    timeline.instant(place, -2, Content::Fields(&[3, 0, 0, 0]));
     timeline.push(place, -3, &[4, 0, 0, 0]);
     timeline.flush(0, &mut out);
     timeline.pop(place, 7, &[]);

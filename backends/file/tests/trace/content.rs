@@ -134,6 +134,107 @@ fn fields_are_annotations_of_their_type() {
 }
 
 #[test]
+fn data_of_varying_size_nests_too() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let of = |ty, count, name| Entry {
+        ty,
+        count,
+        ..entry(EntryType::Int8, name)
+    };
+    let flagged = |flags, count, ty, name| Entry {
+        flags,
+        count,
+        ..entry(ty, name)
+    };
+    let members = [
+        entry(EntryType::Float64, c"real"),
+        entry(EntryType::Int32, c"integer"),
+    ];
+    let either = domain.schema_of("either", NVTX_PAYLOAD_SCHEMA_TYPE_UNION, 0, &members);
+    let inner = [
+        entry(EntryType::UInt32, c"which"),
+        of(either, 0, c"value"),
+        flagged(
+            NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED,
+            0,
+            EntryType::CStringUtf16,
+            c"unit",
+        ),
+    ];
+    let dynamic = NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC;
+    let inner = domain.schema_of("inner", dynamic, 0, &inner);
+    let by_index = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX;
+    let entries = [
+        mark_time(),
+        array(EntryType::UInt16, 2, c"sizes"),
+        flagged(by_index, 1, EntryType::UInt8, c"matrix"),
+        flagged(
+            NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED,
+            0,
+            EntryType::CStringUtf32,
+            c"message",
+        ),
+        of(inner, 0, c"inner"),
+        flagged(
+            NVTX_PAYLOAD_ENTRY_FLAG_POINTER,
+            0,
+            EntryType::Float128,
+            c"nothing",
+        ),
+        entry(EntryType::Float128, c"wide"),
+    ];
+    let mark = domain.schema_of("mark", dynamic, EventKind::Mark.to_raw(), &entries);
+    let mut event = pack![5i64, 2u16, 2u16, 1u8, 2u8, 3u8, 4u8];
+    event.extend(pack![u32::from('한'), 0u32]);
+    // The inner struct is aligned to 8, for its union; its unit follows that.
+    event.extend(pack![
+        1u32,
+        0u32,
+        -7i64,
+        u16::from(b'm'),
+        u16::from(b's'),
+        0u16,
+        0u16
+    ]);
+    // The last one is aligned to 16.
+    event.extend(pack![0u64, 0u64, 0x3FFF_8000_u128 << 96]);
+    assert_eq!(event.len(), 80);
+    stream.event(&[(mark, &event)]).unwrap();
+
+    let trace = run.read();
+    let mark = trace.instant("한");
+    let row = |a, b| Arg::List(vec![Arg::Uint(a), Arg::Uint(b)]);
+    let dict = |fields: Vec<(&str, Arg)>| {
+        Arg::Dict(
+            fields
+                .into_iter()
+                .map(|(name, arg)| (name.to_owned(), arg))
+                .collect(),
+        )
+    };
+    let inner = dict(vec![
+        ("which", Arg::Uint(1)),
+        ("value", dict(vec![("integer", Arg::Int(-7))])),
+        ("unit", text("ms")),
+    ]);
+    for (name, want) in [
+        ("sizes", row(2, 2)),
+        ("matrix", Arg::List(vec![row(1, 2), row(3, 4)])),
+        ("inner", inner),
+        ("wide", Arg::Double(1.5)),
+    ] {
+        assert_eq!(mark.arg(name), &want, "{name}");
+    }
+    assert_eq!(
+        mark.args.len(),
+        4,
+        "what is behind a null pointer is not there"
+    );
+}
+
+#[test]
 fn names_are_messages_or_else_what_the_schema_is_called() {
     let run = Run::new();
     let domain = run.session.domain("");

@@ -66,6 +66,31 @@ fn values_are_exact_where_the_format_can() {
 }
 
 #[test]
+fn samples_go_to_the_scope_that_they_name() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let [a, b] = ["GPU[0]", "GPU[1]"].map(|path| domain.scope(NVTX_SCOPE_ROOT, path));
+    let entries = [
+        time(c"t", 0),
+        entry(EntryType::ScopeId, c"gpu"),
+        entry(EntryType::Int64, c"power"),
+    ];
+    let group = domain.schema("group", SchemaRole::CounterGroup.flags(), 24, &entries);
+    let counter = domain.counter("dram", group, 0, None);
+    let samples = [1, a, 5, 1, b, 6, 2, a, 7, 3, 0, 8].map(|word: u64| word as i64);
+    stream.samples(counter, &words(&samples)).unwrap();
+    let trace = run.read();
+    let values = |path: &[&str]| trace.counter(path);
+    assert_eq!(
+        values(&["GPU[0]", "dram", "power"]),
+        [(1, Int(5)), (2, Int(7))]
+    );
+    assert_eq!(values(&["GPU[1]", "dram", "power"]), [(1, Int(6))]);
+    assert_eq!(values(&["main", "dram", "power"]), [(3, Int(8))]);
+}
+
+#[test]
 fn samples_without_a_value() {
     let run = Run::new();
     let domain = run.session.domain("");

@@ -1,5 +1,6 @@
 //! What is written through the table is what a reader of the file finds.
 
+mod batches;
 mod content;
 mod counters;
 mod faults;

@@ -1,8 +1,9 @@
-use nvtxw_abi::ResultCode;
+use nvtxw_abi::raw::{NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN, NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END};
+use nvtxw_abi::{EventKind, ResultCode};
 
 use crate::reader::{Arg, Trace};
 use crate::replay::Random;
-use crate::table::{Plain, words};
+use crate::table::{Plain, time, words};
 use crate::{Run, Writer};
 
 /// Start, end, depth and track of a range.
@@ -17,6 +18,26 @@ fn count(trace: &Trace, key: &str) -> i64 {
         Some(Arg::Int(count)) => *count,
         Some(other) => panic!("{key} is {other:?}"),
     }
+}
+
+#[test]
+fn what_is_left_out_of_a_batch_is_counted() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let entries = [
+        time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN),
+        time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END),
+    ];
+    let kind = EventKind::RangePushPop.to_raw();
+    let range = domain.schema("range", kind, 16, &entries);
+    stream
+        .batch(range, &words(&[1, 2, 4, 3, 5, 6, 8, 7]))
+        .unwrap_err();
+    let trace = run.read();
+    assert_eq!(trace.ranges.len(), 2);
+    assert_eq!(count(&trace, "nvtxw.refused_calls"), 1);
+    assert_eq!(count(&trace, "nvtxw.left_out"), 2);
 }
 
 #[test]
@@ -117,6 +138,8 @@ fn halves_without_the_other_are_told() {
     assert_eq!(count(&trace, "nvtxw.end_without_start"), 1);
     assert_eq!(count(&trace, "nvtxw.refused"), 5);
     assert_eq!(count(&trace, "nvtxw.left_open"), 2);
+    assert_eq!(count(&trace, "nvtxw.refused_calls"), 5);
+    assert_eq!(count(&trace, "nvtxw.left_out"), 0);
 }
 
 #[test]

@@ -205,6 +205,11 @@ impl Domain {
         self.register(name, NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, flags, size, entries)
     }
 
+    /// A schema of any type, of the size that follows from its entries.
+    pub fn schema_of(self, name: &str, ty: u64, flags: u64, entries: &[Entry<'_>]) -> u64 {
+        self.register(name, ty, flags, 0, entries)
+    }
+
     /// The schema of a message in a payload of its own.
     pub fn message_schema(self) -> u64 {
         let message = Entry {

@@ -1,0 +1,138 @@
+//! Parts of a window: items with their bytes, and the runs of them that go to the file as they are.
+
+use super::{Base, Emit, On};
+use crate::proto::Writer;
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    /// A range that was declared to nest, and one that was not.
+    PushPop,
+    StartEnd,
+    Instant,
+    Value,
+    /// The end of a push that was written before its end was known.
+    Close,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Item {
+    pub(super) start: i64,
+    /// Of a `Close`: the push.
+    pub(super) end: i64,
+    /// Counts what arrives in the stream; a range has the order of its first half.
+    pub(super) order: u64,
+    /// Where the fields stand in the window's bytes.
+    pub(super) at: u32,
+    pub(super) len: u32,
+    /// The place, or the counter.
+    pub(super) track: u32,
+    pub(super) kind: Kind,
+    /// Whether the bytes are the item's form in the file, for this base, and not just the fields.
+    pub(super) ready: Option<Base>,
+}
+
+/// Where an item belongs: by time; ends before starts; outer ranges before inner ones; then as it
+/// arrived.
+pub(super) type Key = (i64, bool, i64, u64);
+
+impl Item {
+    #[inline]
+    pub(super) fn key(&self) -> Key {
+        match self.kind {
+            Kind::Close => (self.start, false, 0, self.order),
+            _ => (self.start, true, !self.end, self.order),
+        }
+    }
+}
+
+/// A part of a window.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) items: Vec<Item>,
+    pub(super) bytes: Writer,
+}
+
+impl Part {
+    pub(super) fn bytes_of(&self, item: &Item) -> &[u8] {
+        &self.bytes.as_bytes()[item.at as usize..][..item.len as usize]
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.items.clear();
+        self.bytes.clear();
+    }
+
+    /// Moves all of `more` here.
+    pub(super) fn append(&mut self, more: &mut Self) {
+        let moved = self.bytes.len() as u32;
+        self.bytes.raw(more.bytes.as_bytes());
+        self.items.extend(more.items.drain(..).map(|item| Item {
+            at: item.at + moved,
+            ..item
+        }));
+        more.clear();
+    }
+
+    /// Moves the second half of the items of `from` here.
+    pub(super) fn take_half(&mut self, from: &mut Self) {
+        let count = from.items.len().div_ceil(2);
+        for item in &from.items[count..] {
+            let at = self.bytes.len() as u32;
+            self.bytes.raw(from.bytes_of(item));
+            self.items.push(Item { at, ..*item });
+        }
+        from.items.truncate(count);
+    }
+}
+
+/// Neighbours that are ready, and stay together in the file.
+pub(super) struct Run {
+    on: On,
+    events: u64,
+    from: u32,
+    until: u32,
+}
+
+impl Run {
+    pub(super) fn new(on: On, item: &Item) -> Self {
+        Self {
+            on,
+            events: 0,
+            from: item.at,
+            until: item.at,
+        }
+    }
+
+    /// Whether an item continues the run.
+    #[inline]
+    pub(super) fn goes_on(&self, on: On, item: &Item) -> bool {
+        self.on == on && self.until == item.at
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, item: &Item) {
+        self.until += item.len;
+        self.events += 1;
+    }
+
+    /// Shows what there is, which leaves nothing.
+    pub(super) fn end(&mut self, part: &Part, out: &mut impl Emit) {
+        if self.events > 0 {
+            let bytes = &part.bytes.as_bytes()[self.from as usize..self.until as usize];
+            out.ready(self.on, self.events, bytes);
+            self.events = 0;
+            self.from = self.until;
+        }
+    }
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            on: On::Place(0),
+            events: 0,
+            from: 0,
+            until: 0,
+        }
+    }
+}

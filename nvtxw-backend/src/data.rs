@@ -1,0 +1,157 @@
+//! The data of an event: what its payloads may refer to, and how much.
+
+use std::cell::Cell;
+
+use crate::domain::Domain;
+use crate::event::Payload;
+use crate::refusal::{Refusal, Result};
+use crate::schema::{Field, Place};
+
+/// Events get so many steps for each byte that they may look at, so that shared data can't be looked at for ever; and some more,
+/// so that small events have enough.
+const STEPS_PER_BYTE: u64 = 16;
+const STEPS: u64 = 1024;
+/// One step looks at a byte, or at so many payloads for one that a pointer leads to.
+const SEARCHED: usize = 16;
+
+/// How much work is left for what an event, or all events of a batch, refer to.
+pub(crate) struct Steps(Cell<u64>);
+
+impl Steps {
+    /// For events that may look at so many bytes.
+    #[inline]
+    pub(crate) fn for_bytes(bytes: usize) -> Self {
+        let steps = (bytes as u64).saturating_mul(STEPS_PER_BYTE);
+        Self(Cell::new(steps.saturating_add(STEPS)))
+    }
+
+    /// For data that was looked at before, within bounds.
+    #[inline]
+    pub(crate) fn unlimited() -> Self {
+        Self(Cell::new(u64::MAX))
+    }
+
+    /// How many are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.0.get()
+    }
+
+    /// Takes some for `field`.
+    #[inline]
+    pub(crate) fn take(&self, steps: u64, field: &Field) -> Result<()> {
+        match self.0.get().checked_sub(steps) {
+            Some(rest) => {
+                self.0.set(rest);
+                Ok(())
+            }
+            None => {
+                self.0.set(0);
+                Err(too_much(field))
+            }
+        }
+    }
+}
+
+/// What the payloads of an event may refer to.
+#[derive(Clone, Copy)]
+pub(crate) struct Data<'e, 'a> {
+    /// All payloads of the event.
+    pub(crate) payloads: &'e [Payload<'a>],
+    pub(crate) flex: Option<Flex<'a>>,
+    pub(crate) domain: &'a Domain,
+    pub(crate) steps: &'e Steps,
+}
+
+/// The flexible data of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flex<'a> {
+    /// The part that may be referred to.
+    pub(crate) bytes: &'a [u8],
+    /// From where offsets count to where that part starts.
+    pub(crate) offset: usize,
+}
+
+/// Where a reference leads.
+pub(crate) enum Target<'a> {
+    /// It is null.
+    Nothing,
+    /// To memory outside of the event.
+    Outside(u64),
+    At(&'a [u8], usize),
+}
+
+impl<'a> Data<'_, 'a> {
+    /// Where the data of a field is that refers to it. `here` is where the field ends.
+    pub(crate) fn target(
+        &self,
+        field: &Field,
+        reference: u64,
+        here: usize,
+        region: &'a [u8],
+    ) -> Result<Target<'a>> {
+        let offset = i128::from(reference);
+        let (region, at) = match (field.place, self.flex) {
+            (Place::Pointer { deep }, flex) => {
+                self.steps
+                    .take((self.payloads.len() / SEARCHED) as u64, field)?;
+                let payloads = self.payloads.iter().map(|payload| payload.bytes);
+                let mut regions = payloads.chain(flex.map(|flex| flex.bytes));
+                let found = regions.find_map(|region| {
+                    let at = reference.checked_sub(region.as_ptr().addr() as u64)?;
+                    Some((region, usize::try_from(at).ok()?)).filter(|(_, at)| *at < region.len())
+                });
+                return match found {
+                    _ if reference == 0 => Ok(Target::Nothing),
+                    Some((region, at)) => Ok(Target::At(region, at)),
+                    None if deep => Ok(Target::Outside(reference)),
+                    None => Err(points_outside(field, reference)),
+                };
+            }
+            (_, Some(flex)) => (flex.bytes, offset - flex.offset as i128),
+            // From here it may also go back.
+            (Place::FromHere, None) => (region, here as i128 + i128::from(reference as i64)),
+            (Place::FromBase | Place::Here, None) => (region, offset),
+        };
+        match usize::try_from(at) {
+            Ok(at) if at <= region.len() => Ok(Target::At(region, at)),
+            _ => Err(leads_outside(field, reference, region, self.flex)),
+        }
+    }
+}
+
+#[cold]
+fn points_outside(field: &Field, address: u64) -> Refusal {
+    Refusal::invalid(format!(
+        "`{}` points to {address:#x}, which is in no payload of the event: add the data as a payload of schema \
+         NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED",
+        field.name()
+    ))
+}
+
+#[cold]
+fn leads_outside(field: &Field, reference: u64, region: &[u8], flex: Option<Flex<'_>>) -> Refusal {
+    let name = field.name();
+    let len = region.len();
+    Refusal::invalid(match flex {
+        Some(Flex { offset, .. }) => format!(
+            "`{name}` is the offset {reference}, which is not in the flexible data: offsets from {offset} to {} are \
+             (flexDataOffset, flexDataSize)",
+            offset.saturating_add(len)
+        ),
+        None if field.place == Place::FromHere => format!(
+            "`{name}` is the offset {}, which leads out of the payload of {len} bytes",
+            reference as i64
+        ),
+        None => format!(
+            "`{name}` is the offset {reference}, which leads out of the payload of {len} bytes"
+        ),
+    })
+}
+
+#[cold]
+pub(crate) fn too_much(field: &Field) -> Refusal {
+    Refusal::unsupported(format!(
+        "`{}` is more than is decoded for so few bytes: some data is referred to too often; write it once, or register the text",
+        field.name()
+    ))
+}

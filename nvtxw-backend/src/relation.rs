@@ -1,0 +1,106 @@
+//! Relations between time domains.
+
+use std::fmt;
+
+use nvtxw_abi::raw::nvtxSyncPoint_t;
+
+use crate::domain::Domain;
+use crate::refusal::{Refusal, Result};
+
+/// How the timestamps of two time domains relate. Each domain is a [`TimestampType`](crate::TimestampType) or a registered
+/// [time domain](Domain::time_domain).
+#[derive(Clone, Copy, Debug)]
+pub struct TimeRelation<'a> {
+    source: u64,
+    destination: u64,
+    kind: RelationKind<'a>,
+}
+
+/// What is known of a [`TimeRelation`].
+#[derive(Clone, Copy, Debug)]
+pub enum RelationKind<'a> {
+    /// Instants that both domains have a timestamp of.
+    Points(SyncPoints<'a>),
+    /// A straight line.
+    Linear {
+        /// Ticks of the destination for each one of the source: positive and finite.
+        slope: f64,
+        /// A timestamp of the source.
+        source: i64,
+        /// The timestamp of the same instant in the destination.
+        destination: i64,
+    },
+}
+
+/// Timestamps of the same instants in two time domains.
+#[derive(Clone, Copy)]
+pub struct SyncPoints<'a>(&'a [nvtxSyncPoint_t]);
+
+impl<'a> SyncPoints<'a> {
+    /// For each instant the timestamp in the source and the one in the destination.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = (i64, i64)> + use<'a> {
+        self.0.iter().map(|point| (point.src, point.dst))
+    }
+}
+
+impl fmt::Debug for SyncPoints<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<'a> TimeRelation<'a> {
+    pub(crate) fn points(source: u64, destination: u64, points: &'a [nvtxSyncPoint_t]) -> Self {
+        Self {
+            source,
+            destination,
+            kind: RelationKind::Points(SyncPoints(points)),
+        }
+    }
+
+    pub(crate) fn linear(source: u64, destination: u64, slope: f64, at: (i64, i64)) -> Self {
+        Self {
+            source,
+            destination,
+            kind: RelationKind::Linear {
+                slope,
+                source: at.0,
+                destination: at.1,
+            },
+        }
+    }
+
+    /// One of the time domains.
+    pub fn source(&self) -> u64 {
+        self.source
+    }
+
+    /// The other one.
+    pub fn destination(&self) -> u64 {
+        self.destination
+    }
+
+    /// What is known.
+    pub fn kind(&self) -> RelationKind<'a> {
+        self.kind
+    }
+
+    /// Refuses what says nothing about two time domains of this domain.
+    pub(crate) fn check(&self, domain: &Domain) -> Result<()> {
+        for id in [self.source, self.destination] {
+            if !domain.knows_time_domain(id) {
+                return Err(Refusal::invalid(format!(
+                    "{id} is neither a timestamp type nor a time domain of the stream's domain: register it there"
+                )));
+            }
+        }
+        match self.kind {
+            RelationKind::Linear { slope, .. } if !(slope.is_finite() && slope > 0.0) => {
+                Err(Refusal::invalid(format!(
+                    "slope is {slope}; ticks of the destination for each tick of the source are a positive number"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Who takes what a walk comes by.
+
+use crate::decode::{check_field, text_of, visit_field};
+use crate::domain::Domain;
+use crate::event::Text;
+use crate::refusal::Result;
+use crate::scalar::read;
+use crate::schema::{Field, FieldKind, Schema};
+use crate::text;
+use crate::value::{Value, Visitor};
+
+/// Takes what a walk comes by.
+pub(crate) trait Sink<'a> {
+    /// A field, or an element or a row of it, that lies in one piece; an array of `count` elements, if that is something.
+    fn plain(&mut self, field: &'a Field, count: Option<usize>, bytes: &'a [u8]) -> Result<()>;
+    fn value(&mut self, field: &'a Field, value: Value<'a>);
+    fn begin_array(&mut self, field: &'a Field, len: usize);
+    fn end_array(&mut self, field: &'a Field);
+    fn begin_struct(&mut self, field: &'a Field, schema: &'a Schema);
+    fn end_struct(&mut self, field: &'a Field);
+}
+
+/// Checks registered strings, and finds the message.
+pub(crate) struct Check<'a> {
+    pub(crate) domain: &'a Domain,
+    /// The field of the message.
+    pub(crate) wanted: Option<&'a Field>,
+    pub(crate) message: Option<Text<'a>>,
+}
+
+impl<'a> Check<'a> {
+    fn wants(&self, field: &Field) -> bool {
+        self.wanted
+            .is_some_and(|wanted| std::ptr::eq(wanted, field))
+    }
+}
+
+impl<'a> Sink<'a> for Check<'a> {
+    fn plain(&mut self, field: &'a Field, count: Option<usize>, bytes: &'a [u8]) -> Result<()> {
+        check_field(field, count, bytes, self.domain)?;
+        if self.wants(field) {
+            self.message = match field.kind {
+                FieldKind::Text(ty) => Text::of(text::value(ty, text_of(field, ty, bytes))),
+                _ => self.domain.registered(read(bytes, 0)).map(Text::Registered),
+            };
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, field: &'a Field, value: Value<'a>) {
+        if self.wants(field) {
+            self.message = Text::of(value);
+        }
+    }
+
+    fn begin_array(&mut self, _: &'a Field, _: usize) {}
+    fn end_array(&mut self, _: &'a Field) {}
+    fn begin_struct(&mut self, _: &'a Field, _: &'a Schema) {}
+    fn end_struct(&mut self, _: &'a Field) {}
+}
+
+/// Shows all to a visitor.
+pub(crate) struct Show<'v, 'a, V> {
+    pub(crate) domain: &'a Domain,
+    pub(crate) visitor: &'v mut V,
+}
+
+impl<'a, V: Visitor> Sink<'a> for Show<'_, 'a, V> {
+    fn plain(&mut self, field: &'a Field, count: Option<usize>, bytes: &'a [u8]) -> Result<()> {
+        visit_field(field, count, bytes, self.domain, self.visitor);
+        Ok(())
+    }
+
+    fn value(&mut self, field: &'a Field, value: Value<'a>) {
+        self.visitor.value(field, value);
+    }
+
+    fn begin_array(&mut self, field: &'a Field, len: usize) {
+        self.visitor.begin_array(field, len);
+    }
+
+    fn end_array(&mut self, field: &'a Field) {
+        self.visitor.end_array(field);
+    }
+
+    fn begin_struct(&mut self, field: &'a Field, schema: &'a Schema) {
+        self.visitor.begin_struct(field, schema);
+    }
+
+    fn end_struct(&mut self, field: &'a Field) {
+        self.visitor.end_struct(field);
+    }
+}

@@ -1,0 +1,158 @@
+//! Text in payloads, in all encodings.
+
+use std::fmt;
+
+use nvtxw_abi::EntryType;
+
+use crate::value::Value;
+
+/// Text of 16-bit or 32-bit code units, where the producer has it. Displays as the text; what is no character is U+FFFD.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct WideText<'a> {
+    /// Bytes of a unit: 2 or 4.
+    unit: usize,
+    bytes: &'a [u8],
+}
+
+impl<'a> WideText<'a> {
+    /// Bytes of one code unit: 2 for UTF-16, 4 for UTF-32.
+    pub fn unit_size(self) -> usize {
+        self.unit
+    }
+
+    /// The code units. They are meant to be UTF-16 or UTF-32; they may not be.
+    pub fn units(self) -> impl Iterator<Item = u32> + use<'a> {
+        self.bytes.chunks_exact(self.unit).map(|unit| match *unit {
+            [a, b] => u16::from_ne_bytes([a, b]).into(),
+            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
+            _ => 0,
+        })
+    }
+
+    /// The characters, with U+FFFD for what is none.
+    pub fn chars(self) -> impl Iterator<Item = char> + use<'a> {
+        let mut units = self.units().peekable();
+        std::iter::from_fn(move || {
+            let unit = units.next()?;
+            let low = |unit: &u32| (0xDC00..0xE000).contains(unit);
+            let code = match unit {
+                0xD800..0xDC00 if self.unit == 2 => match units.next_if(low) {
+                    Some(low) => 0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00),
+                    None => unit,
+                },
+                unit => unit,
+            };
+            Some(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+        })
+    }
+
+    /// Whether there is no code unit.
+    pub fn is_empty(self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+impl fmt::Display for WideText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write;
+
+        self.chars()
+            .try_for_each(|character| f.write_char(character))
+    }
+}
+
+impl fmt::Debug for WideText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"")?;
+        for character in self.chars() {
+            character
+                .escape_debug()
+                .try_for_each(|part| fmt::Write::write_char(f, part))?;
+        }
+        f.write_str("\"")
+    }
+}
+
+/// Bytes of one code unit of text of this type.
+#[inline]
+pub(crate) fn unit_size(ty: EntryType) -> usize {
+    match ty {
+        EntryType::CStringUtf16 => 2,
+        EntryType::CStringUtf32 => 4,
+        _ => 1,
+    }
+}
+
+/// What comes before the first null.
+#[inline]
+pub(crate) fn before_null(ty: EntryType, bytes: &[u8]) -> &[u8] {
+    match unit_size(ty) {
+        1 => bytes.split(|byte| *byte == 0).next().unwrap_or_default(),
+        unit => {
+            let is_null = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
+            let mut units = bytes.chunks_exact(unit);
+            let len = units.position(is_null).unwrap_or(bytes.len() / unit);
+            &bytes[..len * unit]
+        }
+    }
+}
+
+/// Text of this type.
+#[inline]
+pub(crate) fn value(ty: EntryType, bytes: &[u8]) -> Value<'_> {
+    match unit_size(ty) {
+        1 => Value::Text(bytes),
+        unit => Value::Wide(WideText { unit, bytes }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nvtxw_abi::EntryType;
+
+    use super::{WideText, before_null};
+
+    #[test]
+    fn text_ends_before_the_first_null() {
+        let narrow = |bytes| before_null(EntryType::CStringUtf8, bytes);
+        assert_eq!(narrow(b"ab\0cd"), b"ab");
+        assert_eq!(narrow(b"abc"), b"abc");
+        assert_eq!(narrow(b"\0abc"), b"");
+        assert_eq!(narrow(b""), b"");
+        // Two nulls are a unit only where one may be.
+        assert_eq!(
+            before_null(EntryType::CStringUtf16, b"a\0\0b\0\0c\0"),
+            b"a\0\0b"
+        );
+        assert_eq!(before_null(EntryType::CStringUtf16, b"a\0b"), b"a\0");
+        assert_eq!(
+            before_null(EntryType::CStringUtf32, b"a\0\0\0b\0\0\0\0\0\0\0"),
+            b"a\0\0\0b\0\0\0"
+        );
+    }
+
+    #[test]
+    fn what_is_no_character_is_replaced() {
+        let utf16 = |units: &[u16]| {
+            let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_ne_bytes()).collect();
+            WideText {
+                unit: 2,
+                bytes: &bytes,
+            }
+            .to_string()
+        };
+        assert_eq!(utf16(&[0x61, 0xD83E, 0xDD80, 0xD55C]), "a🦀한");
+        assert_eq!(utf16(&[0xD83E, 0x61]), "\u{FFFD}a");
+        assert_eq!(utf16(&[0xDD80, 0xD83E]), "\u{FFFD}\u{FFFD}");
+        let utf32: Vec<u8> = [0x1F980_u32, 0xD800, 0x11_0000, 0x61]
+            .iter()
+            .flat_map(|unit| unit.to_ne_bytes())
+            .collect();
+        let utf32 = WideText {
+            unit: 4,
+            bytes: &utf32,
+        };
+        assert_eq!(utf32.to_string(), "🦀\u{FFFD}\u{FFFD}a");
+        assert_eq!(format!("{utf32:?}"), "\"🦀\u{FFFD}\u{FFFD}a\"");
+    }
+}

@@ -1,0 +1,580 @@
+//! The decoder of what has no fixed place or size: dynamic schemas, unions, and data behind offsets and pointers.
+//!
+//! All of it is found by a walk through the payload, which checks each step. An event's payloads are walked once when the
+//! event comes, so that a bad one is refused before the backend sees it, and again for each look at its fields.
+
+use nvtxw_abi::EntryType;
+
+use crate::data::{Data, Target, too_much};
+use crate::event::Text;
+use crate::refusal::{Refusal, Result};
+use crate::scalar::{self, read, unsigned};
+use crate::schema::{Extent, Field, FieldKind, MessageAt, Place, Schema, Shape};
+use crate::sink::{Check, Show, Sink};
+use crate::text;
+use crate::value::{Value, Visitor};
+
+/// So many fields of a struct that others refer to may come after one of varying size.
+pub(crate) const SLOTS: usize = 16;
+
+/// Arrays have no more dimensions.
+const DIMENSIONS: usize = 8;
+
+/// One step stands for so many bytes of text, at which only the backend looks.
+const SKIPPED: usize = 64;
+
+/// What a walk finds in a payload that is good.
+pub(crate) struct Found<'a> {
+    /// The message, if [`MessageAt::Walk`] says that the walk finds it.
+    pub(crate) message: Option<Text<'a>>,
+    /// Where the payload ends.
+    pub(crate) end: usize,
+}
+
+/// Walks through a payload, and refuses it if something in it is bad.
+pub(crate) fn check<'a>(
+    schema: &'a Schema,
+    bytes: &'a [u8],
+    data: &Data<'_, 'a>,
+) -> Result<Found<'a>> {
+    let mut check = Check {
+        domain: data.domain,
+        wanted: match schema.plan.message {
+            Some(MessageAt::Walk(index)) => Some(&schema.fields[index]),
+            _ => None,
+        },
+        message: None,
+    };
+    let end = Walk::new(data, &mut check).payload(schema, bytes, |_| true)?;
+    Ok(Found {
+        message: check.message,
+        end,
+    })
+}
+
+/// Shows the fields of a payload that is checked, without those that hold the event's attributes.
+pub(crate) fn show<'a, V: Visitor>(
+    schema: &'a Schema,
+    bytes: &'a [u8],
+    data: &Data<'_, 'a>,
+    visitor: &mut V,
+) {
+    let mut show = Show {
+        domain: data.domain,
+        visitor,
+    };
+    // The walk got through when the event came, and nothing has changed since.
+    let _ = Walk::new(data, &mut show).payload(schema, bytes, |field| !field.is_attribute);
+}
+
+struct Walk<'w, 'e, 'a, S> {
+    data: &'w Data<'e, 'a>,
+    sink: &'w mut S,
+    /// Whether nothing is shown: the walk only looks for where a field ends.
+    is_muted: bool,
+}
+
+/// The struct that a walk is in.
+struct Frame<'f, 'a> {
+    schema: &'a Schema,
+    /// The payload, or whatever else the struct is in.
+    region: &'a [u8],
+    /// Where in it the struct starts.
+    base: usize,
+    slots: &'f [usize; SLOTS],
+}
+
+/// Sizes of an array, the outermost dimension first.
+struct Dimensions {
+    sizes: [usize; DIMENSIONS],
+    count: usize,
+}
+
+impl Dimensions {
+    fn as_slice(&self) -> &[usize] {
+        &self.sizes[..self.count]
+    }
+}
+
+impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
+    fn new(data: &'w Data<'e, 'a>, sink: &'w mut S) -> Self {
+        Self {
+            data,
+            sink,
+            is_muted: false,
+        }
+    }
+
+    /// Walks through a payload; returns where it ends.
+    fn payload(
+        &mut self,
+        schema: &'a Schema,
+        bytes: &'a [u8],
+        shown: impl Fn(&Field) -> bool,
+    ) -> Result<usize> {
+        match schema.shape {
+            Shape::Static | Shape::Dynamic => self.fields(schema, bytes, 0, shown),
+            Shape::SelectingUnion(_) | Shape::Union => self.member(schema, bytes, 0, None),
+        }
+    }
+
+    /// Walks through the struct at `base`; returns where it ends.
+    fn fields(
+        &mut self,
+        schema: &'a Schema,
+        region: &'a [u8],
+        base: usize,
+        shown: impl Fn(&Field) -> bool,
+    ) -> Result<usize> {
+        let mut slots = [0; SLOTS];
+        let (mut cursor, mut end) = (base, base);
+        for field in schema.fields() {
+            let at = match field.follows {
+                true => base + (cursor - base).next_multiple_of(field.align),
+                false => base + field.offset,
+            };
+            if let Some(slot) = field.slot {
+                slots[slot] = at;
+            }
+            let was_muted = self.is_muted;
+            self.is_muted |= !shown(field);
+            let frame = Frame {
+                schema,
+                region,
+                base,
+                slots: &slots,
+            };
+            cursor = self.field(field, at, &frame)?;
+            end = end.max(cursor);
+            self.is_muted = was_muted;
+        }
+        match schema.shape {
+            Shape::Dynamic => Ok(end),
+            _ => {
+                let all = piece(region, base, schema.size);
+                all.map(|_| base + schema.size)
+                    .ok_or_else(|| cut(schema.label(), base, schema.size, region))
+            }
+        }
+    }
+
+    /// Walks through the field at `at`; returns where it ends.
+    fn field(&mut self, field: &'a Field, at: usize, frame: &Frame<'_, 'a>) -> Result<usize> {
+        self.step(1, field)?;
+        if field.plain {
+            return self.plain(field, field.count, frame.region, at);
+        }
+        if field.place == Place::Here {
+            return self.content(field, frame.region, at, frame);
+        }
+        let reference = piece(frame.region, at, size_of::<u64>())
+            .ok_or_else(|| outside(field, at, size_of::<u64>(), frame.region))?;
+        let end = at + size_of::<u64>();
+        match self
+            .data
+            .target(field, read(reference, 0), end, frame.region)?
+        {
+            Target::Nothing => {}
+            Target::Outside(address) => self.value(field, Value::Address(address)),
+            Target::At(region, at) => {
+                self.content(field, region, at, frame)?;
+            }
+        }
+        Ok(end)
+    }
+
+    /// Walks through the data of a field; returns where that ends.
+    fn content(
+        &mut self,
+        field: &'a Field,
+        region: &'a [u8],
+        at: usize,
+        frame: &Frame<'_, 'a>,
+    ) -> Result<usize> {
+        if let FieldKind::Text(ty) = field.kind {
+            return self.text(field, ty, region, at, frame);
+        }
+        match (field.extent, field.count) {
+            (Extent::Schema, None) => self.element(field, region, at, frame),
+            (Extent::Schema, Some(count)) => self.array(field, &[count], region, at, frame),
+            (Extent::ZeroTerminated, _) => {
+                let rest = region.get(at..).unwrap_or_default();
+                let len = self.find_zero(field, rest, field.size)?;
+                let len = len.ok_or_else(|| endless(field, rest.len()))?;
+                let count = len / field.size;
+                let end = self.array(field, &[count], region, at, frame)?;
+                Ok(end + field.size)
+            }
+            (Extent::Entry(_) | Extent::Payload(_), _) => {
+                let sizes = self.dimensions(field, frame)?;
+                self.array(field, sizes.as_slice(), region, at, frame)
+            }
+        }
+    }
+
+    fn text(
+        &mut self,
+        field: &'a Field,
+        ty: EntryType,
+        region: &'a [u8],
+        at: usize,
+        frame: &Frame<'_, 'a>,
+    ) -> Result<usize> {
+        let rest = region
+            .get(at..)
+            .ok_or_else(|| outside(field, at, 0, region))?;
+        let unit = text::unit_size(ty);
+        let (shown, taken) = match field.extent {
+            Extent::Schema => {
+                let whole = piece(region, at, field.size)
+                    .ok_or_else(|| outside(field, at, field.size, region))?;
+                let len = self.find_zero(field, whole, unit)?;
+                (&whole[..len.unwrap_or(whole.len())], field.size)
+            }
+            // Without a null, text ends with what it is in.
+            Extent::ZeroTerminated => match self.find_zero(field, rest, unit)? {
+                Some(len) => (&rest[..len], len + unit),
+                None => (&rest[..rest.len() / unit * unit], rest.len()),
+            },
+            Extent::Entry(_) | Extent::Payload(_) => {
+                let sizes = self.dimensions(field, frame)?;
+                let units = product(sizes.as_slice());
+                let size = units.saturating_mul(unit);
+                let whole =
+                    piece(region, at, size).ok_or_else(|| outside(field, at, size, region))?;
+                (whole, size)
+            }
+        };
+        self.step((shown.len() / SKIPPED) as u64, field)?;
+        self.value(field, text::value(ty, shown));
+        Ok(at + taken)
+    }
+
+    /// Walks through one element; returns where it ends.
+    fn element(
+        &mut self,
+        field: &'a Field,
+        region: &'a [u8],
+        at: usize,
+        frame: &Frame<'_, 'a>,
+    ) -> Result<usize> {
+        self.step(1, field)?;
+        match &field.kind {
+            FieldKind::Struct(schema) if !schema.plan.is_plain => {
+                self.begin_struct(field, schema);
+                let end = self.fields(schema, region, at, |_| true)?;
+                self.end_struct(field);
+                Ok(end)
+            }
+            FieldKind::Union(schema) => {
+                let selector = field.selector.map(|selector| select(frame, selector));
+                self.begin_struct(field, schema);
+                let end = self.member(schema, region, at, selector)?;
+                self.end_struct(field);
+                Ok(end)
+            }
+            _ => self.plain(field, None, region, at),
+        }
+    }
+
+    /// Walks through the stored member of a union, which the union itself selects if `selector` is `None`.
+    fn member(
+        &mut self,
+        schema: &'a Schema,
+        region: &'a [u8],
+        base: usize,
+        selector: Option<u64>,
+    ) -> Result<usize> {
+        if piece(region, base, schema.size).is_none() {
+            return Err(cut(schema.label(), base, schema.size, region));
+        }
+        let own = match schema.shape {
+            Shape::SelectingUnion(own) => Some(own),
+            _ => None,
+        };
+        let frame = Frame {
+            schema,
+            region,
+            base,
+            slots: &[0; SLOTS],
+        };
+        let selected = selector
+            .or(own.map(|own| select(&frame, own)))
+            .and_then(|selected| usize::try_from(selected).ok())
+            .filter(|selected| own != Some(*selected))
+            .and_then(|selected| schema.fields.get(selected));
+        let Some(field) = selected else {
+            return Err(selects_none(
+                schema,
+                selector.or(own.map(|own| select(&frame, own))),
+            ));
+        };
+        self.field(field, base + field.offset, &frame)?;
+        Ok(base + schema.size)
+    }
+
+    /// Walks through an array of these dimensions; returns where it ends.
+    fn array(
+        &mut self,
+        field: &'a Field,
+        sizes: &[usize],
+        region: &'a [u8],
+        at: usize,
+        frame: &Frame<'_, 'a>,
+    ) -> Result<usize> {
+        let bytes = product(sizes).saturating_mul(field.size);
+        if piece(region, at, bytes).is_none() {
+            return Err(outside(field, at, bytes, region));
+        }
+        if bytes == 0 {
+            return self.plain(field, Some(0), region, at);
+        }
+        self.rows(field, sizes, region, at, frame)
+    }
+
+    fn rows(
+        &mut self,
+        field: &'a Field,
+        sizes: &[usize],
+        region: &'a [u8],
+        at: usize,
+        frame: &Frame<'_, 'a>,
+    ) -> Result<usize> {
+        let is_plain = match &field.kind {
+            FieldKind::Struct(schema) => schema.plan.is_plain,
+            FieldKind::Union(_) => false,
+            _ => true,
+        };
+        let mut cursor = at;
+        match *sizes {
+            [] => self.element(field, region, at, frame),
+            [count] if is_plain => self.plain(field, Some(count), region, at),
+            [count, ref inner @ ..] => {
+                self.begin_array(field, count);
+                for _ in 0..count {
+                    self.step(1, field)?;
+                    cursor = self.rows(field, inner, region, cursor, frame)?;
+                }
+                self.end_array(field);
+                Ok(cursor)
+            }
+        }
+    }
+
+    /// The dimensions of an array whose length is elsewhere.
+    fn dimensions(&self, field: &Field, frame: &Frame<'_, 'a>) -> Result<Dimensions> {
+        let (index, source, count, bytes) = match field.extent {
+            Extent::Entry(entry) => {
+                let source = &frame.schema.fields[entry];
+                let rest = frame.region.get(place(frame, source)..).unwrap_or_default();
+                (entry, source, source.count, rest)
+            }
+            Extent::Payload(index) => {
+                let payload = self
+                    .data
+                    .payloads
+                    .get(index)
+                    .ok_or_else(|| no_payload(field, index, self.data.payloads.len()))?;
+                let [source] = &*payload.schema.fields else {
+                    return Err(no_length(field, index));
+                };
+                let rest = payload.bytes.get(source.offset..).unwrap_or_default();
+                (index, source, payload.count.or(source.count), rest)
+            }
+            Extent::Schema | Extent::ZeroTerminated => (0, field, Some(0), &frame.region[..0]),
+        };
+        let ty = match (&source.kind, source.place) {
+            (FieldKind::Scalar(ty), Place::Here) if ty.is_integer() => *ty,
+            _ => return Err(no_length(field, index)),
+        };
+        let zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+        let mut dimensions = Dimensions {
+            sizes: [0; DIMENSIONS],
+            count: 0,
+        };
+        for size in bytes.chunks_exact(source.size) {
+            let is_through = match source.extent {
+                Extent::ZeroTerminated => zero(size),
+                _ => dimensions.count == count.unwrap_or(1),
+            };
+            if is_through {
+                return Ok(dimensions);
+            }
+            let next = dimensions
+                .sizes
+                .get_mut(dimensions.count)
+                .ok_or_else(|| too_many_dimensions(field))?;
+            *next = scalar::count(ty, size);
+            dimensions.count += 1;
+        }
+        match source.extent {
+            Extent::Schema if dimensions.count == count.unwrap_or(1) => Ok(dimensions),
+            _ => Err(outside(source, 0, source.size, bytes)),
+        }
+    }
+
+    /// How many bytes come before the first unit of all zero bytes.
+    fn find_zero(&self, field: &Field, bytes: &[u8], unit: usize) -> Result<Option<usize>> {
+        let affordable = usize::try_from(self.data.steps.left()).unwrap_or(usize::MAX);
+        let window = &bytes[..bytes.len().min(affordable)];
+        let is_zero = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
+        let len = match unit {
+            1 => window.iter().position(|byte| *byte == 0),
+            _ => {
+                let units = window.chunks_exact(unit).position(is_zero);
+                units.map(|units| units * unit)
+            }
+        };
+        self.step(len.unwrap_or(window.len()) as u64, field)?;
+        if len.is_none() && window.len() < bytes.len() {
+            return Err(too_much(field));
+        }
+        Ok(len)
+    }
+
+    /// What lies in one piece at `at`; returns where it ends.
+    fn plain(
+        &mut self,
+        field: &'a Field,
+        count: Option<usize>,
+        region: &'a [u8],
+        at: usize,
+    ) -> Result<usize> {
+        let size = field.size * count.unwrap_or(1);
+        let bytes = piece(region, at, size).ok_or_else(|| outside(field, at, size, region))?;
+        self.step(size as u64, field)?;
+        if !self.is_muted {
+            self.sink.plain(field, count, bytes)?;
+        }
+        Ok(at + size)
+    }
+
+    fn value(&mut self, field: &'a Field, value: Value<'a>) {
+        if !self.is_muted {
+            self.sink.value(field, value);
+        }
+    }
+
+    fn begin_array(&mut self, field: &'a Field, len: usize) {
+        if !self.is_muted {
+            self.sink.begin_array(field, len);
+        }
+    }
+
+    fn end_array(&mut self, field: &'a Field) {
+        if !self.is_muted {
+            self.sink.end_array(field);
+        }
+    }
+
+    fn begin_struct(&mut self, field: &'a Field, schema: &'a Schema) {
+        if !self.is_muted {
+            self.sink.begin_struct(field, schema);
+        }
+    }
+
+    fn end_struct(&mut self, field: &'a Field) {
+        if !self.is_muted {
+            self.sink.end_struct(field);
+        }
+    }
+
+    #[inline]
+    fn step(&self, steps: u64, field: &Field) -> Result<()> {
+        self.data.steps.take(steps, field)
+    }
+}
+
+/// Where a field of the struct is that others refer to.
+fn place(frame: &Frame<'_, '_>, field: &Field) -> usize {
+    match field.slot {
+        Some(slot) => frame.slots[slot],
+        None => frame.base + field.offset,
+    }
+}
+
+/// What a selector says. It was walked through before its union, or is a part of it.
+fn select(frame: &Frame<'_, '_>, selector: usize) -> u64 {
+    let field = &frame.schema.fields[selector];
+    match piece(frame.region, place(frame, field), field.size) {
+        Some(bytes) if field.size <= 8 => unsigned(bytes, field.size),
+        Some(bytes) => u64::try_from(read::<u128>(bytes, 0)).unwrap_or(u64::MAX),
+        None => u64::MAX,
+    }
+}
+
+fn piece(region: &[u8], at: usize, size: usize) -> Option<&[u8]> {
+    region.get(at..at.checked_add(size)?)
+}
+
+/// The number of elements; too many are as many as can be.
+fn product(sizes: &[usize]) -> usize {
+    if sizes.contains(&0) {
+        return 0;
+    }
+    sizes
+        .iter()
+        .fold(1, |product: usize, size| product.saturating_mul(*size))
+}
+
+#[cold]
+fn outside(field: &Field, at: usize, size: usize, region: &[u8]) -> Refusal {
+    Refusal::invalid(format!(
+        "`{}` would have {size} bytes at offset {at}, but there are only {} bytes",
+        field.name(),
+        region.len()
+    ))
+}
+
+#[cold]
+fn cut(what: String, at: usize, size: usize, region: &[u8]) -> Refusal {
+    Refusal::invalid(format!(
+        "{what} would have {size} bytes at offset {at}, but there are only {} bytes",
+        region.len()
+    ))
+}
+
+#[cold]
+fn endless(field: &Field, len: usize) -> Refusal {
+    Refusal::invalid(format!(
+        "`{}` has no element of all zero bytes that would end it within {len} bytes",
+        field.name()
+    ))
+}
+
+#[cold]
+fn no_payload(field: &Field, index: usize, count: usize) -> Refusal {
+    Refusal::invalid(format!(
+        "the length of `{}` is in payload {index} of the event, which has only {count}",
+        field.name()
+    ))
+}
+
+#[cold]
+fn no_length(field: &Field, index: usize) -> Refusal {
+    Refusal::invalid(format!(
+        "the length of `{}` is in payload {index} of the event, which holds no integer in its one entry",
+        field.name()
+    ))
+}
+
+#[cold]
+fn too_many_dimensions(field: &Field) -> Refusal {
+    Refusal::unsupported(format!(
+        "`{}` has more than {DIMENSIONS} dimensions, which are not decoded",
+        field.name()
+    ))
+}
+
+#[cold]
+fn selects_none(schema: &Schema, selector: Option<u64>) -> Refusal {
+    let label = schema.label();
+    Refusal::invalid(match selector {
+        Some(selector) => format!(
+            "the selector of the union {label} is {selector}, which is none of its members: that is the index of an entry"
+        ),
+        None => format!(
+            "{label} is a union that an entry beside it selects from: put it into a struct that has such an entry"
+        ),
+    })
+}
