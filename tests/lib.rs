@@ -38,3 +38,8 @@ pub fn skip(why: &str) {
     // The harness captures only what the print macros write.
     let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
+
+/// The example in README.md, which runs as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -1,6 +1,7 @@
 //! What reaches a backend of a rich trace, call by call: `rich.jsonl`.
 
 mod rich;
+mod types;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

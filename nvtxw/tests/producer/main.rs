@@ -17,6 +17,7 @@ mod recorder;
 mod recorder_table;
 mod records;
 mod registration;
+mod row_layouts;
 mod rows;
 mod sessions;
 mod time;
