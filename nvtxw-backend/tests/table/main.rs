@@ -21,6 +21,7 @@ mod recorder;
 mod refusals;
 mod registered;
 mod relations;
+mod samples;
 mod scene;
 mod schemas;
 mod semantics;

@@ -1,5 +1,6 @@
 //! What a backend gets from this crate, call by call.
 
+mod counter_options;
 mod counters;
 mod describe;
 mod enums;
