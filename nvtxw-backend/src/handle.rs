@@ -4,6 +4,7 @@ use std::sync::{Arc, TryLockError};
 
 use crate::list::List;
 use crate::lock::lock;
+use crate::log::Account;
 use crate::refusal::{Refusal, Result};
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -67,8 +68,16 @@ struct Slot<T> {
     /// Of the object that is here now, or comes next. Changed only under the lock of `content`.
     generation: AtomicU32,
     content: Mutex<Option<T>>,
-    /// Generation and name of the object that is or was here last, for people.
-    name: Mutex<(u32, Arc<str>)>,
+    /// Generation of the object that is or was here last, and what is known of it.
+    known: Mutex<(u32, Known)>,
+}
+
+/// What is known of an object, also while a call is inside it, and after it is gone.
+#[derive(Clone, Default)]
+pub(crate) struct Known {
+    pub(crate) name: Arc<str>,
+    /// That of its session.
+    pub(crate) account: Arc<Account>,
 }
 
 /// An object that this thread alone has entered.
@@ -98,7 +107,7 @@ impl<T> Slots<T> {
     }
 
     /// Gives `object` a handle.
-    pub(crate) fn insert(&self, name: Arc<str>, object: T) -> Result<u64> {
+    pub(crate) fn insert(&self, known: Known, object: T) -> Result<u64> {
         let free = lock(&self.free).pop();
         let slot = match free {
             Some(index) => self.slots.get(index),
@@ -106,7 +115,7 @@ impl<T> Slots<T> {
                 index,
                 generation: AtomicU32::new(1),
                 content: Mutex::new(None),
-                name: Mutex::new((0, "".into())),
+                known: Mutex::default(),
             }),
         };
         let slot = slot.ok_or_else(|| {
@@ -117,7 +126,7 @@ impl<T> Slots<T> {
         })?;
         let mut content = lock(&slot.content);
         let generation = slot.generation.load(Ordering::Relaxed);
-        *lock(&slot.name) = (generation, name);
+        *lock(&slot.known) = (generation, known);
         *content = Some(object);
         Ok(encode(self.kind, generation, slot.index))
     }
@@ -149,15 +158,11 @@ impl<T> Slots<T> {
         }
     }
 
-    /// The object's name, also after it is gone; empty if nothing is known of it.
-    pub(crate) fn name(&self, handle: u64) -> Arc<str> {
-        match self
-            .find(handle)
-            .map(|(slot, generation)| (lock(&slot.name).clone(), generation))
-        {
-            Some(((named, name), generation)) if named == generation => name,
-            _ => "".into(),
-        }
+    /// What is known of the object, also after it is gone.
+    pub(crate) fn known(&self, handle: u64) -> Option<Known> {
+        let (slot, generation) = self.find(handle)?;
+        let known = lock(&slot.known);
+        (known.0 == generation).then(|| known.1.clone())
     }
 
     fn find(&self, handle: u64) -> Option<(&Slot<T>, u32)> {

@@ -2,38 +2,37 @@
 //!
 //! A producer in the same program can get the reason with the code, any other gets the code alone. The reasons go to the hook
 //! that [`set_hook`] sets, by default to standard error, there at most 20 lines per session, and 20 for all that is on no
-//! session. The environment variable `NVTXW_LOG=off` silences that default.
+//! session. The environment variable `NVTXW_LOG=off` silences that default. How many there were a session is
+//! [told](crate::Session::note_refusals) at its end.
 
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use crate::lock::lock;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusalTally};
 use crate::sync::{Mutex, process_wide};
 
 /// Lines for a session, before the one that says that no more come.
 const LINES: u32 = 20;
 
-/// The lines on standard error for one session, or for what is on none.
-pub(crate) struct Lines {
+/// The refusals of one session, or of what is on none. Apart from the session, so that who reports one doesn't keep the
+/// backend alive.
+#[derive(Default)]
+pub(crate) struct Account {
     /// The session's name.
     session: Option<Arc<str>>,
+    pub(crate) tally: RefusalTally,
+    /// Lines on standard error.
     written: AtomicU32,
 }
 
-/// Those for what is on no session.
-pub(crate) static OUTSIDE: Lines = Lines {
-    session: None,
-    written: AtomicU32::new(0),
-};
-
-impl Lines {
-    /// Those for a session of this name.
+impl Account {
+    /// That of a session of this name.
     pub(crate) fn new(session: Arc<str>) -> Self {
         Self {
             session: Some(session),
-            written: AtomicU32::new(0),
+            ..Self::default()
         }
     }
 }
@@ -45,6 +44,8 @@ pub struct Report<'a> {
     pub member: &'static str,
     /// The name of the stream, domain or session that it was called on; empty if it has none, or if there was none.
     pub object: &'a str,
+    /// The name of the session that the object is of; empty if it has none, or if it is not known.
+    pub session: &'a str,
     /// The code and the reason.
     pub refusal: &'a Refusal,
 }
@@ -59,31 +60,53 @@ pub fn set_hook(hook: Option<fn(&Report<'_>)>) {
     *lock(&HOOK) = hook;
 }
 
-pub(crate) fn report(report: &Report<'_>, lines: &Lines) {
+/// Reports a refusal of what has this account; of what is on no session, if it has none.
+pub(crate) fn report(
+    member: &'static str,
+    object: &str,
+    refusal: &Refusal,
+    account: Option<&Account>,
+) {
+    static OUTSIDE: LazyLock<Account> = LazyLock::new(Account::default);
+
+    let account = account.unwrap_or(&OUTSIDE);
+    let report = Report {
+        member,
+        object,
+        session: account.session.as_deref().unwrap_or_default(),
+        refusal,
+    };
     let hook = *lock(&HOOK);
     match hook {
-        Some(hook) => hook(report),
-        None => write_line(report, lines),
+        Some(hook) => hook(&report),
+        None => write_line(&report, account),
     }
 }
 
-fn write_line(report: &Report<'_>, lines: &Lines) {
+fn write_line(report: &Report<'_>, account: &Account) {
     if std::env::var_os("NVTXW_LOG").is_some_and(|value| value == "off") {
         return;
     }
-    let written = lines.written.fetch_add(1, Ordering::Relaxed);
+    let written = account.written.fetch_add(1, Ordering::Relaxed);
     if written < LINES {
         let Report {
             member,
             object,
+            session,
             refusal,
-        } = report;
-        write(format_args!("nvtxw: {member} on {object:?}: {refusal}"));
+        } = *report;
+        if session == object {
+            write(format_args!("nvtxw: {member} on {object:?}: {refusal}"));
+        } else {
+            write(format_args!(
+                "nvtxw: {member} on {object:?} of session {session:?}: {refusal}"
+            ));
+        }
     } else {
         // The count must not wrap around to where lines are written again.
-        lines.written.store(LINES + 1, Ordering::Relaxed);
+        account.written.store(LINES + 1, Ordering::Relaxed);
         if written == LINES {
-            match &lines.session {
+            match &account.session {
                 Some(session) => write(format_args!(
                     "nvtxw: further refusals of session {session:?} are not shown ({LINES} were)"
                 )),

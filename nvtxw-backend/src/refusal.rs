@@ -82,8 +82,9 @@ impl Refusal {
 /// How much of a session was refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RefusalCounts {
-    /// Calls that got another code than success. Those that never got to the session (on stale handles, or on a stream that
-    /// another call was inside of) are not among them.
+    /// Calls that got another code than success: on the session, its domains and its streams, also while another call was
+    /// inside a stream, and after it was closed, for as long as its handle is remembered. Those on other handles are of no
+    /// session.
     pub calls: u64,
     /// Of these calls, those that got `NOT_SUPPORTED`.
     pub unsupported: u64,

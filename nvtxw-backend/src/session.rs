@@ -8,12 +8,12 @@ use nvtxw_abi::ResultCode;
 use crate::backend::AnySession;
 use crate::config::Config;
 use crate::domain::Domain;
-use crate::handle::{Kind, Slots};
+use crate::handle::{Kind, Known, Slots};
 use crate::instance::Instance;
 use crate::lock::lock;
-use crate::log::Lines;
+use crate::log::Account;
 use crate::panic::{catch, catch_poisoning};
-use crate::refusal::{Refusal, RefusalCounts, RefusalTally, Result};
+use crate::refusal::{Refusal, RefusalCounts, Result};
 use crate::spec::{SessionSpec, StreamSpec};
 use crate::stream::{OpenStream, STREAMS, StreamInfo};
 use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -53,9 +53,7 @@ pub(crate) struct OpenSession {
     backend: Box<dyn AnySession>,
     _instance: Arc<Instance>,
     poisoned: AtomicBool,
-    pub(crate) refused: RefusalTally,
-    /// Apart from the session, so that who reports a refusal doesn't keep the backend alive.
-    pub(crate) lines: Arc<Lines>,
+    pub(crate) account: Arc<Account>,
     state: Mutex<State>,
 }
 
@@ -90,15 +88,19 @@ pub(crate) fn begin(instance: &Arc<Instance>, spec: &SessionSpec<'_>) -> Result<
     };
     let backend = catch(|| instance.backend().begin_any(&request))??;
     let name: Arc<str> = name.unwrap_or_default().into();
+    let account = Arc::new(Account::new(Arc::clone(&name)));
+    let known = Known {
+        name,
+        account: Arc::clone(&account),
+    };
     let session = OpenSession {
         backend,
         _instance: Arc::clone(instance),
         poisoned: AtomicBool::new(false),
-        refused: RefusalTally::default(),
-        lines: Arc::new(Lines::new(Arc::clone(&name))),
+        account,
         state: Mutex::default(),
     };
-    SESSIONS.insert(name, Arc::new(session))
+    SESSIONS.insert(known, Arc::new(session))
 }
 
 /// Closes the session's streams, ends it, and makes all of its handles stale.
@@ -115,10 +117,8 @@ pub(crate) fn end(handle: u64) -> Result<()> {
             Err(refusal) if refusal.code() == ResultCode::INVALID_ARGUMENT => {}
             Err(refusal) => {
                 lock(&session.state).is_ending = false;
-                return Err(refusal.at(format_args!(
-                    "nothing was ended: stream {:?}",
-                    STREAMS.name(stream)
-                )));
+                let name = STREAMS.known(stream).unwrap_or_default().name;
+                return Err(refusal.at(format_args!("nothing was ended: stream {name:?}")));
             }
         }
     }
@@ -134,7 +134,7 @@ pub(crate) fn end(handle: u64) -> Result<()> {
     }
 
     let ended = session.call(|backend| {
-        let counts = session.refused.counts();
+        let counts = session.account.tally.counts();
         if counts != RefusalCounts::default() {
             backend.note_refusals_any(counts);
         }
@@ -172,7 +172,7 @@ impl OpenSession {
             session: Arc::clone(self),
             domain: Arc::clone(&domain),
         };
-        let handle = DOMAINS.insert(name.into(), entry)?;
+        let handle = DOMAINS.insert(self.known(name.into()), entry)?;
         state
             .domains
             .insert(name.into(), (handle, Arc::clone(&domain)));
@@ -202,7 +202,7 @@ impl OpenSession {
         let opened = self.call(|backend| backend.open_any(&info));
         let opened = opened.and_then(|backend| {
             STREAMS.insert(
-                Arc::clone(&name),
+                self.known(Arc::clone(&name)),
                 OpenStream::new(info, backend, Arc::clone(self)),
             )
         });
@@ -265,6 +265,14 @@ impl OpenSession {
             || self.poisoned.store(true, Ordering::Relaxed),
             || call(&*self.backend),
         )
+    }
+
+    /// What is to be known of something of this name in the session.
+    fn known(&self, name: Arc<str>) -> Known {
+        Known {
+            name,
+            account: Arc::clone(&self.account),
+        }
     }
 
     /// Refuses a poisoned session.

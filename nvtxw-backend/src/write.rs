@@ -135,7 +135,7 @@ pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
                 ordering(arg.flags),
             );
             let written = backend.call(|backend| backend.write_batch(&batch));
-            written.and(batch.finish(&session.refused))
+            written.and(batch.finish(&session.account.tally))
         },
     )
 }
@@ -198,7 +198,7 @@ pub(crate) fn counter_batch(stream: u64, arg: &CounterBatchArg<'_>) -> Result<()
             }
             let batch = CounterBatch::new(info, counter, arg.bytes, times, ordering(arg.flags));
             let written = backend.call(|backend| backend.write_counters(&batch));
-            written.and(batch.finish(&session.refused))
+            written.and(batch.finish(&session.account.tally))
         },
     )
 }
@@ -261,11 +261,11 @@ pub(crate) fn relation(stream: u64, relation: &TimeRelation<'_>) -> Result<()> {
     })
 }
 
-/// Does the work of a call on a stream, alone, and counts if it is refused.
+/// Does the work of a call on a stream, alone.
 fn enter(stream: u64, work: impl FnOnce(&mut OpenStream) -> Result<()>) -> Result<()> {
     let mut stream = STREAMS.enter(stream)?;
-    let done = stream.backend.check().and_then(|()| work(&mut stream));
-    done.inspect_err(|refusal| stream.session.refused.note(refusal))
+    stream.backend.check()?;
+    work(&mut stream)
 }
 
 fn schema(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {

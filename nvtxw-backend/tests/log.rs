@@ -171,6 +171,14 @@ fn twenty_lines_then_one_that_says_so() {
 fn each_session_has_its_lines() {
     let lines = lines_of("refusals_of_two_sessions", None);
     assert_eq!(lines.len(), 21 + 21 + 30, "{lines:?}");
+    assert_eq!(
+        lines[..2],
+        [
+            "nvtxw: StreamOpen on \"one\": INVALID_ARGUMENT (2): streamOut is null, so that the result has no place",
+            "nvtxw: EventWrite on \"s\" of session \"one\": INVALID_ARGUMENT (2): no payload has an event role: there is none; \
+             an event has exactly one",
+        ]
+    );
     assert!(lines[20].contains("session \"one\""), "{lines:?}");
     assert_eq!(
         lines[41],

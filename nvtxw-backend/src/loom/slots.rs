@@ -6,13 +6,20 @@ use nvtxw_abi::ResultCode;
 use nvtxw_loom::model;
 
 use super::both;
-use crate::handle::{Kind, Slots};
+use crate::handle::{Kind, Known, Slots};
 use crate::sync::atomic::{AtomicU32, Ordering};
+
+fn known(name: &str) -> Known {
+    Known {
+        name: name.into(),
+        ..Known::default()
+    }
+}
 
 /// A table with one object in it.
 fn slots<T>(object: T) -> (Arc<Slots<T>>, u64) {
     let slots = Slots::new(Kind::Stream);
-    let handle = slots.insert("first".into(), object).expect("room");
+    let handle = slots.insert(known("first"), object).expect("room");
     (Arc::new(slots), handle)
 }
 
@@ -57,7 +64,7 @@ fn a_stale_handle_never_leads_to_the_next_object() {
             &slots,
             move |slots| {
                 assert_eq!(slots.remove(handle), Some("first"));
-                slots.insert("second".into(), "second").expect("room")
+                slots.insert(known("second"), "second").expect("room")
             },
             move |slots| {
                 match slots.enter(handle) {
@@ -74,7 +81,7 @@ fn a_stale_handle_never_leads_to_the_next_object() {
                         busy.met();
                     }
                 }
-                let name = slots.name(handle);
+                let name = slots.known(handle).unwrap_or_default().name;
                 assert!(matches!(&*name, "first" | ""), "{name}");
             },
         );
@@ -92,7 +99,7 @@ fn a_copy_is_of_the_handle_s_own_object() {
             &slots,
             move |slots| {
                 assert_eq!(slots.remove(handle), Some("first"));
-                slots.insert("second".into(), "second").expect("room");
+                slots.insert(known("second"), "second").expect("room");
             },
             move |slots| match slots.get(handle) {
                 Ok(object) => assert_eq!(object, "first"),
@@ -119,7 +126,7 @@ fn a_free_slot_is_given_to_one() {
         slots.remove(handle).expect("inserted above");
         let insert = |text: &'static str| {
             move |slots: &Slots<_>| {
-                let handle = slots.insert(text.into(), text).expect("room");
+                let handle = slots.insert(known(text), text).expect("room");
                 assert_eq!(slots.get(handle).ok(), Some(text));
                 handle
             }
@@ -140,10 +147,10 @@ fn a_slot_is_free_again_when_its_object_is_gone() {
         let (_, second) = both(
             &slots,
             move |slots| slots.remove(handle).expect("inserted above"),
-            |slots| slots.insert("second".into(), 2).expect("room"),
+            |slots| slots.insert(known("second"), 2).expect("room"),
         );
         assert_eq!(slots.get(second).ok(), Some(2));
-        let third = slots.insert("third".into(), 3).expect("room");
+        let third = slots.insert(known("third"), 3).expect("room");
         assert!([handle, second].iter().all(|other| *other != third));
         assert_eq!(slots.get(second).ok(), Some(2));
         assert_eq!(slots.get(third).ok(), Some(3));

@@ -15,8 +15,9 @@ use nvtxw_abi::raw::{
 };
 
 use crate::domain::Domain;
+use crate::handle::Known;
 use crate::last_refusal;
-use crate::log::{self, Lines, Report};
+use crate::log::{self, Account};
 use crate::panic::catch;
 use crate::raw::payload::{CounterBatchArg, EventBatchArg, PayloadArg, bytes};
 use crate::raw::views::{self, items, text};
@@ -105,41 +106,24 @@ pub(super) fn call(
 
 #[cold]
 fn refuse(member: &'static str, on: On<'_>, refusal: Refusal) -> nvtxwResultCode_t {
-    let session = match on {
-        On::Session(handle) => SESSIONS.get(handle).ok(),
-        On::Domain(handle) => DOMAINS.get(handle).ok().map(|entry| entry.session),
-        // A stream counts while it is entered.
-        On::Nothing | On::New(_) | On::Stream(_) => None,
+    let known = match on {
+        On::Nothing => None,
+        On::New(name) => {
+            let name: Arc<str> = name.unwrap_or_default().into();
+            let account = Arc::new(Account::new(Arc::clone(&name)));
+            Some(Known { name, account })
+        }
+        On::Session(handle) => SESSIONS.known(handle),
+        On::Domain(handle) => DOMAINS.known(handle),
+        On::Stream(handle) => STREAMS.known(handle),
     };
-    if let Some(session) = &session {
-        session.refused.note(&refusal);
+    let account = known.as_ref().map(|known| &*known.account);
+    if let Some(account) = account {
+        account.tally.note(&refusal);
     }
-    let lines = match (session, on) {
-        (Some(session), _) => Some(Arc::clone(&session.lines)),
-        (None, On::New(name)) => Some(Arc::new(Lines::new(name.unwrap_or_default().into()))),
-        (None, On::Stream(handle)) => STREAMS
-            .enter(handle)
-            .ok()
-            .map(|stream| Arc::clone(&stream.session.lines)),
-        (None, _) => None,
-    };
-    let lines = lines.as_deref().unwrap_or(&log::OUTSIDE);
+    let object = known.as_ref().map_or("", |known| &*known.name);
     // The hook is the backend's code, which may panic; the refusal stands whether it could be reported or not.
-    let _ = catch(|| {
-        let object = match on {
-            On::Nothing => "".into(),
-            On::New(name) => name.unwrap_or_default().into(),
-            On::Session(handle) => SESSIONS.name(handle),
-            On::Domain(handle) => DOMAINS.name(handle),
-            On::Stream(handle) => STREAMS.name(handle),
-        };
-        let report = Report {
-            member,
-            object: &object,
-            refusal: &refusal,
-        };
-        log::report(&report, lines);
-    });
+    let _ = catch(|| log::report(member, object, &refusal, account));
     let code = refusal.code().get();
     last_refusal::set(refusal);
     code

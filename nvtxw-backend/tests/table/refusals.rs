@@ -4,6 +4,7 @@ use nvtxw_abi::raw::*;
 use nvtxw_backend::RefusalCounts;
 
 use crate::program::*;
+use crate::recorder::from_inside;
 use crate::scene::Scene;
 
 #[test]
@@ -38,9 +39,9 @@ fn refusals_are_counted_for_the_session() {
     program
         .schema(domain, &dynamic(schema_attr(0, &late)))
         .expect_err("not supported");
-    // Those never get to the session.
+    // Of no session.
     program
-        .write(handle(number(stream) + 1), &[])
+        .write(handle(u64::MAX), &[])
         .expect_err("no such stream");
 
     assert_eq!(program.journal.refusals(), []);
@@ -53,6 +54,146 @@ fn refusals_are_counted_for_the_session() {
             left_out: 2
         }]
     );
+}
+
+#[test]
+fn calls_that_never_get_to_their_stream_are_counted_too() {
+    let scene = Scene::new();
+    let mark = scene.schema(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries());
+    let (table, stream) = (scene.program.table(), scene.stream);
+    from_inside(move || {
+        let write = table.EventWrite.expect("a member");
+        let close = table.StreamClose.expect("a member");
+        // SAFETY:
+        // - There are no payloads.
+        call(|| unsafe { write(stream, std::ptr::null(), 0) }).expect_err("overlaps");
+        // SAFETY:
+        // - Handles are never followed.
+        call(|| unsafe { close(stream) }).expect_err("overlaps");
+    });
+    scene
+        .write(&[payload(mark, &bytes![1_i64])])
+        .expect("written");
+    scene.program.close(stream).expect("closed");
+    scene.write(&[]).expect_err("closed before");
+    scene.program.close(stream).expect_err("closed before");
+    scene.program.end(scene.session).expect("ended");
+    let counts = scene.program.journal.refusals();
+    assert_eq!((counts.len(), counts[0].calls), (1, 4));
+    // Nobody is told any more.
+    scene.program.end(scene.session).expect_err("ended before");
+    assert_eq!(scene.program.journal.refusals(), counts);
+}
+
+/// Each with something that it refuses, on an object that has a name.
+#[test]
+fn every_member_names_what_it_was_called_on() {
+    let program = Program::new();
+    let session = program.begin(c"run");
+    let domain = program.domain(session, Some(c"sim")).expect("a domain");
+    let stream = program.open(session, c"gpu", domain);
+    let begin = |attr: &nvtxwSessionAttributes_t| program.begin_with(attr);
+    let refused = begin(&nvtxwSessionAttributes_t {
+        structSize: size_of::<nvtxwSessionAttributes_t>(),
+        name: c"refuse begin".as_ptr(),
+        configString: std::ptr::null(),
+    });
+    let mut reports = vec![refused.expect_err("refused").report];
+    let mut refuse = |outcome: Outcome| reports.push(outcome.expect_err("refused").report);
+    refuse(member!(
+        program,
+        DomainRegister(session, std::ptr::null(), std::ptr::null_mut())
+    ));
+    refuse(member!(
+        program,
+        CategoryRegister(domain, 0, c"io".as_ptr())
+    ));
+    refuse(member!(
+        program,
+        StringRegister(domain, std::ptr::null(), &mut std::ptr::null_mut())
+    ));
+    refuse(member!(program, ResourceRegister(domain, std::ptr::null())));
+    refuse(member!(
+        program,
+        ScopeRegister(domain, std::ptr::null(), &mut 0)
+    ));
+    refuse(member!(
+        program,
+        SchemaRegister(domain, std::ptr::null(), &mut 0)
+    ));
+    refuse(member!(
+        program,
+        EnumRegister(domain, std::ptr::null(), &mut 0)
+    ));
+    refuse(member!(
+        program,
+        CounterRegister(domain, std::ptr::null(), &mut 0)
+    ));
+    refuse(member!(
+        program,
+        TimeDomainRegister(domain, std::ptr::null(), &mut 0)
+    ));
+    refuse(member!(
+        program,
+        StreamOpen(session, std::ptr::null(), &mut std::ptr::null_mut())
+    ));
+    refuse(member!(program, EventWrite(stream, std::ptr::null(), 1)));
+    refuse(member!(program, EventBatchWrite(stream, std::ptr::null())));
+    refuse(member!(
+        program,
+        CounterWrite(stream, 0, 1, std::ptr::null(), 8)
+    ));
+    refuse(member!(program, CounterNoValueWrite(stream, 0, 1, 0)));
+    refuse(member!(
+        program,
+        CounterBatchWrite(stream, std::ptr::null())
+    ));
+    refuse(member!(program, TimeSyncPointWrite(stream, 999, 0, 0, 0)));
+    refuse(member!(
+        program,
+        TimeSyncPointTableWrite(stream, 0, 0, std::ptr::null(), 1)
+    ));
+    refuse(member!(
+        program,
+        TimestampConversionFactorWrite(stream, 0, 0, 0.0, 0, 0)
+    ));
+    program.close(stream).expect("closed");
+    refuse(program.close(stream));
+    program.end(session).expect("ended");
+    refuse(program.end(session));
+
+    let named: Vec<_> = reports
+        .iter()
+        .map(|report| report.split_once(": ").expect("a reason").0)
+        .collect();
+    assert_eq!(
+        named,
+        [
+            "SessionBegin on \"refuse begin\"",
+            "DomainRegister on \"run\"",
+            "CategoryRegister on \"sim\"",
+            "StringRegister on \"sim\"",
+            "ResourceRegister on \"sim\"",
+            "ScopeRegister on \"sim\"",
+            "SchemaRegister on \"sim\"",
+            "EnumRegister on \"sim\"",
+            "CounterRegister on \"sim\"",
+            "TimeDomainRegister on \"sim\"",
+            "StreamOpen on \"run\"",
+            "EventWrite on \"gpu\"",
+            "EventBatchWrite on \"gpu\"",
+            "CounterWrite on \"gpu\"",
+            "CounterNoValueWrite on \"gpu\"",
+            "CounterBatchWrite on \"gpu\"",
+            "TimeSyncPointWrite on \"gpu\"",
+            "TimeSyncPointTableWrite on \"gpu\"",
+            "TimestampConversionFactorWrite on \"gpu\"",
+            "StreamClose on \"gpu\"",
+            "SessionEnd on \"run\"",
+        ]
+    );
+    // All but the first and the last, which are of no session that lives.
+    assert_eq!(program.journal.refusals()[0].calls, 19);
 }
 
 #[test]
