@@ -13,10 +13,17 @@ const WINDOW: RangeInclusive<usize> = 2..=1 << 24;
 /// Where and how a session's file is written.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Settings {
+    pub(crate) format: FormatName,
     pub(crate) path: PathBuf,
     pub(crate) overwrite: bool,
     pub(crate) base: Option<i64>,
     pub(crate) limits: Limits,
+}
+
+/// The formats, as the config calls them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum FormatName {
+    Perfetto,
 }
 
 impl Settings {
@@ -25,10 +32,10 @@ impl Settings {
     }
 
     fn parse<'a>(name: Option<&str>, get: impl Fn(&str) -> Option<&'a str>) -> Result<Self> {
-        match get("format") {
-            None | Some("perfetto") => {}
+        let format = match get("format") {
+            None | Some("perfetto") => FormatName::Perfetto,
             Some(other) => return Err(bad("format", other, "perfetto")),
-        }
+        };
         let overwrite = match get("overwrite") {
             None | Some("false" | "0" | "no") => false,
             Some("true" | "1" | "yes") => true,
@@ -59,6 +66,7 @@ impl Settings {
             None => file_name(name)?,
         };
         Ok(Self {
+            format,
             path,
             overwrite,
             base,

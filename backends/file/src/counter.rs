@@ -5,7 +5,7 @@ use nvtxw_backend::{
     ValueType, Visitor,
 };
 
-use crate::perfetto::Number;
+use crate::format::Number;
 use crate::track::{Label, Scale, TrackId, Tracks};
 
 /// The tracks of a counter, or of the counters of a group, in the order of a sample's values.

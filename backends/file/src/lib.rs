@@ -65,6 +65,7 @@ mod base;
 mod clock;
 mod config;
 mod counter;
+mod format;
 mod intern;
 mod lane;
 mod perfetto;

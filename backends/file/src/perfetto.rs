@@ -7,5 +7,191 @@ mod packet;
 mod plan;
 mod quick;
 
-pub(crate) use encoder::{Encoder, Half, Number};
-pub(crate) use packet::{Header, Packets};
+use std::sync::Arc;
+
+use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
+
+use self::encoder::Encoder;
+use self::packet::{Header, Packets};
+use self::quick::QuickRanges;
+use crate::base::{TimeBase, outside_base, shift};
+use crate::config::Settings;
+use crate::format::{Fact, Format, FormatStream, Half, Number, Ranges};
+use crate::proto::Writer;
+use crate::sink::Sink;
+use crate::timeline::Base;
+use crate::track::{TrackId, Tracks};
+
+/// A file of packets.
+pub(crate) struct Perfetto {
+    sink: Arc<Sink>,
+    base: TimeBase,
+}
+
+impl Format for Perfetto {
+    type Stream = PerfettoStream;
+
+    fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self> {
+        let sink = Sink::create(&settings.path, settings.overwrite)?;
+        let mut header = Header::first().facts(facts);
+        if let Some(base) = settings.base {
+            header = header.facts(&[base_fact(base)]);
+        }
+        header.append_to(&sink)?;
+        Ok(Self {
+            sink: Arc::new(sink),
+            base: TimeBase::new(settings.base),
+        })
+    }
+
+    fn note(&self, facts: &[Fact<'_>]) {
+        // The sink keeps an error.
+        let _ = Header::more().facts(facts).append_to(&self.sink);
+    }
+
+    fn outside(&self, count: u64) -> String {
+        outside_base(count, self.decide_base())
+    }
+
+    fn end(&self) -> Result<()> {
+        self.decide_base();
+        self.sink.check()
+    }
+
+    fn open_stream(
+        self: &Arc<Self>,
+        info: &Arc<StreamInfo>,
+        tracks: &Arc<Tracks>,
+        number: u32,
+    ) -> PerfettoStream {
+        PerfettoStream {
+            session: Arc::clone(self),
+            info: Arc::clone(info),
+            encoder: Encoder::default(),
+            packets: Packets::new(Arc::clone(&self.sink), Arc::clone(tracks), number),
+        }
+    }
+}
+
+impl Perfetto {
+    /// The time base; the file tells it from now on.
+    fn decide_base(&self) -> i64 {
+        let (base, first) = self.base.decide();
+        if first {
+            self.note(&[base_fact(base)]);
+        }
+        base
+    }
+}
+
+fn base_fact(base: i64) -> Fact<'static> {
+    Fact::number("nvtxw.time_base", base)
+}
+
+/// A stream's sequence of packets.
+pub(crate) struct PerfettoStream {
+    session: Arc<Perfetto>,
+    info: Arc<StreamInfo>,
+    encoder: Encoder,
+    packets: Packets,
+}
+
+impl FormatStream for PerfettoStream {
+    type Emitter = Packets;
+
+    fn add_place(&mut self, track: TrackId, _scope: &ScopeRef) {
+        self.packets.add_place(track);
+    }
+
+    fn add_counter(&mut self, track: TrackId) -> u32 {
+        self.packets.add_counter(track)
+    }
+
+    fn admit(&self, time: i64) -> Result<()> {
+        self.session.base.admit(time)
+    }
+
+    #[inline]
+    fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges> {
+        let (quick, texts) = self.encoder.quick(schema)?;
+        let lane = self.packets.ready_lane(place)?;
+        let base = self.session.base.expected();
+        Some(QuickRanges {
+            quick,
+            texts,
+            lane,
+            base,
+        })
+    }
+
+    #[inline]
+    fn make_event(
+        &mut self,
+        event: &Event<'_>,
+        time: Time,
+        place: u32,
+        out: &mut Writer,
+    ) -> Option<Base> {
+        let (expected, base) = self.session.base.expected();
+        let fields = |out: &mut Writer| {
+            self.encoder
+                .event(event, self.info.domain(), Half::First, out);
+        };
+        match time {
+            Time::Range { start, end } => {
+                let (start, end) = shift(expected, start).zip(shift(expected, end))?;
+                self.packets.make_range(out, place, start, end, fields);
+            }
+            Time::Point(time) => {
+                let time = shift(expected, time)?;
+                self.packets.make_instant(out, place, time, fields);
+            }
+        }
+        Some(base)
+    }
+
+    fn make_value(
+        &mut self,
+        value: Number,
+        time: i64,
+        counter: u32,
+        out: &mut Writer,
+    ) -> Option<Base> {
+        let (expected, base) = self.session.base.expected();
+        let time = shift(expected, time)?;
+        self.packets.make_value(out, counter, time, value);
+        Some(base)
+    }
+
+    fn event(&mut self, event: &Event<'_>, half: Half<'_>, out: &mut Writer) {
+        self.encoder.event(event, self.info.domain(), half, out);
+    }
+
+    fn value(&mut self, value: Number, out: &mut Writer) {
+        packet::value(value, out);
+    }
+
+    #[inline]
+    fn pending(&self) -> usize {
+        self.encoder.texts.new.len()
+    }
+
+    fn send_pending(&mut self) -> Result<()> {
+        self.packets.texts(&mut self.encoder.texts.new);
+        self.packets.send()
+    }
+
+    fn begin(&mut self) -> &mut Packets {
+        self.packets.texts(&mut self.encoder.texts.new);
+        self.packets.begin(self.session.decide_base());
+        &mut self.packets
+    }
+
+    fn send(&mut self) -> Result<()> {
+        self.packets.send()
+    }
+
+    fn lost(&self) -> u64 {
+        self.packets.lost()
+    }
+}

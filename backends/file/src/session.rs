@@ -5,23 +5,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nvtxw_backend::{Refusal, RefusalCounts, Result, Session, SessionRequest, StreamInfo};
 
-use crate::base::TimeBase;
-use crate::config::Settings;
-use crate::perfetto::Header;
-use crate::sink::Sink;
-use crate::stream::{FileStream, outside_base};
+use crate::config::{FormatName, Settings};
+use crate::format::{Fact, Format};
+use crate::perfetto::Perfetto;
+use crate::stream::{AnyStream, FileStream, StreamIn};
 use crate::tally::Tally;
 use crate::timeline::Limits;
 use crate::track::Tracks;
 
 /// A session: a file that its streams append to.
-pub struct FileSession(Arc<Shared>);
+pub struct FileSession(AnySession);
+
+enum AnySession {
+    Perfetto(SessionIn<Perfetto>),
+}
+
+/// A session in one format.
+struct SessionIn<F>(Arc<Shared<F>>);
 
 /// What the streams of a session share.
-pub(crate) struct Shared {
-    pub(crate) sink: Arc<Sink>,
+pub(crate) struct Shared<F> {
+    pub(crate) format: Arc<F>,
     pub(crate) tracks: Arc<Tracks>,
-    pub(crate) base: TimeBase,
     pub(crate) limits: Limits,
     streams: AtomicU32,
     /// Of the streams that are closed, with the number of events that an error cost.
@@ -31,27 +36,10 @@ pub(crate) struct Shared {
 impl FileSession {
     pub(crate) fn begin(request: &SessionRequest<'_>) -> Result<Self> {
         let settings = Settings::new(request)?;
-        let sink = Sink::create(&settings.path, settings.overwrite)?;
-        let mut header = Header::first();
-        if let Some(name) = request.name() {
-            header = header.text("nvtxw.session", name);
-        }
-        header = header.text(
-            "nvtxw.producer",
-            concat!("nvtxw-file ", env!("CARGO_PKG_VERSION")),
-        );
-        if let Some(base) = settings.base {
-            header = header.number("nvtxw.time_base", base);
-        }
-        header.append_to(&sink)?;
-        Ok(Self(Arc::new(Shared {
-            sink: Arc::new(sink),
-            tracks: Arc::default(),
-            base: TimeBase::new(settings.base),
-            limits: settings.limits,
-            streams: AtomicU32::new(0),
-            tally: Mutex::default(),
-        })))
+        let name = request.name();
+        Ok(Self(match settings.format {
+            FormatName::Perfetto => AnySession::Perfetto(SessionIn::begin(&settings, name)?),
+        }))
     }
 }
 
@@ -59,61 +47,76 @@ impl Session for FileSession {
     type Stream = FileStream;
 
     fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<FileStream> {
-        Ok(FileStream::new(&self.0, stream))
+        Ok(FileStream(match &self.0 {
+            AnySession::Perfetto(session) => AnyStream::Perfetto(session.open_stream(stream)),
+        }))
     }
 
     fn note_refusals(&self, counts: RefusalCounts) {
-        let mut header = Header::more();
-        for (key, count) in [
-            ("nvtxw.refused_calls", counts.calls),
-            ("nvtxw.left_out", counts.left_out),
-        ] {
-            if count != 0 {
-                header = header.number(key, count as i64);
-            }
+        match &self.0 {
+            AnySession::Perfetto(session) => session.note_refusals(counts),
         }
-        // An error is kept for the append at the end.
-        let _ = header.append_to(&self.0.sink);
     }
 
     fn end(&self) -> Result<()> {
-        let (tally, lost) = *self.0.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        let base = self.0.decide_base();
-        let mut header = Header::more();
-        for (key, count) in tally.attributes() {
-            header = header.number(key, count as i64);
-        }
-        header
-            .append_to(&self.0.sink)
-            .and_then(|()| self.0.sink.check())
-            .map_err(|refusal| {
-                Refusal::failed(format!("{}; {lost} events were dropped", refusal.reason()))
-            })?;
-        match tally.outside_base {
-            0 => Ok(()),
-            count => Err(Refusal::failed(outside_base(count, base))),
+        match &self.0 {
+            AnySession::Perfetto(session) => session.end(),
         }
     }
 }
 
-impl Shared {
-    /// Counts the streams, from 0.
-    pub(crate) fn next_stream(&self) -> u32 {
-        self.streams.fetch_add(1, Ordering::Relaxed)
+impl<F: Format> SessionIn<F> {
+    fn begin(settings: &Settings, name: Option<&str>) -> Result<Self> {
+        let producer = concat!("nvtxw-file ", env!("CARGO_PKG_VERSION"));
+        let mut facts = Vec::new();
+        facts.extend(name.map(|name| Fact::text("nvtxw.session", name)));
+        facts.push(Fact::text("nvtxw.producer", producer));
+        Ok(Self(Arc::new(Shared {
+            format: Arc::new(F::create(settings, &facts)?),
+            tracks: Arc::default(),
+            limits: settings.limits,
+            streams: AtomicU32::new(0),
+            tally: Mutex::default(),
+        })))
     }
 
-    /// The time base; the file tells it from now on.
-    pub(crate) fn decide_base(&self) -> i64 {
-        let (base, first) = self.base.decide();
-        if first {
-            // An error is kept for the append that follows.
-            let _ = Header::more()
-                .number("nvtxw.time_base", base)
-                .append_to(&self.sink);
+    fn open_stream(&self, stream: &Arc<StreamInfo>) -> StreamIn<F> {
+        let number = self.0.streams.fetch_add(1, Ordering::Relaxed);
+        StreamIn::new(&self.0, stream, number)
+    }
+
+    fn note_refusals(&self, counts: RefusalCounts) {
+        self.note_counts([
+            ("nvtxw.refused_calls", counts.calls),
+            ("nvtxw.left_out", counts.left_out),
+        ]);
+    }
+
+    fn end(&self) -> Result<()> {
+        let (tally, lost) = *self.0.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        self.note_counts(tally.attributes());
+        self.0.format.end().map_err(|refusal| {
+            Refusal::failed(format!("{}; {lost} events were dropped", refusal.reason()))
+        })?;
+        match tally.outside_base {
+            0 => Ok(()),
+            count => Err(Refusal::failed(self.0.format.outside(count))),
         }
-        base
     }
 
+    /// Notes what was met at all.
+    fn note_counts(&self, counts: impl IntoIterator<Item = (&'static str, u64)>) {
+        let met = counts.into_iter().filter(|(_, count)| *count != 0);
+        let facts: Vec<_> = met
+            .map(|(key, count)| Fact::number(key, count as i64))
+            .collect();
+        if !facts.is_empty() {
+            self.0.format.note(&facts);
+        }
+    }
+}
+
+impl<F> Shared<F> {
     /// Adds what a stream met, and how many of its events an error cost.
     pub(crate) fn add(&self, tally: Tally, lost: u64) {
         let mut all = self.tally.lock().unwrap_or_else(PoisonError::into_inner);

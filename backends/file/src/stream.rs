@@ -8,10 +8,10 @@ use nvtxw_backend::{
     SchemaRole, ScopeRef, Stream, StreamInfo, Time,
 };
 
-use crate::base::shift;
 use crate::clock::Clock;
 use crate::counter::{self, Sample};
-use crate::perfetto::{Encoder, Half, Number, Packets};
+use crate::format::{Format, FormatStream, Half, Number, Ranges};
+use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::session::Shared;
 use crate::timeline::{Content, Timeline};
@@ -23,14 +23,21 @@ const EVENT_LIMIT: usize = FIELD_LIMIT / 4;
 const TEXT_LIMIT: usize = 1 << 22;
 
 /// A stream of a file.
-pub struct FileStream {
-    shared: Arc<Shared>,
+pub struct FileStream(pub(crate) AnyStream);
+
+/// A stream in the format that its session has.
+pub(crate) enum AnyStream {
+    Perfetto(StreamIn<Perfetto>),
+}
+
+/// A stream in one format.
+pub(crate) struct StreamIn<F: Format> {
+    shared: Arc<Shared<F>>,
     info: Arc<StreamInfo>,
     timeline: Timeline,
-    encoder: Encoder,
+    out: F::Stream,
     /// The fields of an event that can't be ready when it comes.
     fields: Writer,
-    packets: Packets,
     /// The timeline's places, by scope.
     places: HashMap<u64, u32>,
     /// The one of them that was used last.
@@ -51,17 +58,15 @@ struct Tracked {
     last: Vec<Option<Number>>,
 }
 
-impl FileStream {
-    pub(crate) fn new(shared: &Arc<Shared>, info: &Arc<StreamInfo>) -> Self {
-        let number = shared.next_stream();
-        let packets = Packets::new(Arc::clone(&shared.sink), Arc::clone(&shared.tracks), number);
+impl<F: Format> StreamIn<F> {
+    /// `number` counts the streams from 0.
+    pub(crate) fn new(shared: &Arc<Shared<F>>, info: &Arc<StreamInfo>, number: u32) -> Self {
         let mut stream = Self {
             shared: Arc::clone(shared),
             info: Arc::clone(info),
             timeline: Timeline::new(shared.limits),
-            encoder: Encoder::default(),
+            out: shared.format.open_stream(info, &shared.tracks, number),
             fields: Writer::default(),
-            packets,
             places: HashMap::new(),
             last_place: None,
             last_clock: None,
@@ -86,8 +91,9 @@ impl FileStream {
 
     fn find_place(&mut self, id: u64, scope: impl FnOnce() -> ScopeRef) -> u32 {
         let place = *self.places.entry(id).or_insert_with(|| {
-            let track = self.shared.tracks.place(&self.info, &scope());
-            self.packets.add_place(track);
+            let scope = scope();
+            let track = self.shared.tracks.place(&self.info, &scope);
+            self.out.add_place(track, &scope);
             self.timeline.add_place()
         });
         self.last_place = Some((id, place));
@@ -112,7 +118,6 @@ impl FileStream {
     #[inline]
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
         let place = self.place(event.scope_id(), || event.scope());
-        let (expected, base) = self.shared.base.expected();
         let clock = self.clock(event.time_domain());
         let time = match clock {
             None => event.time(),
@@ -123,57 +128,36 @@ impl FileStream {
                 let nests = kind == EventKind::RangePushPop;
                 if clock.is_none()
                     && let Some(payload) = event.plain()
-                    && let Some(ranges) = self.encoder.ranges(event.schema())
-                    && let Some(lane) = self.packets.ready_lane(place)
-                    && let out = self.timeline.buffer()
-                    && ranges.write(payload, expected, lane, out).is_some()
+                    && let Some(ranges) = self.out.ranges(event.schema(), place)
+                    && ranges.write(payload, self.timeline.buffer()).is_some()
                 {
-                    (self.timeline).range(place, start, end, nests, Content::Ready(base));
+                    let content = Content::Ready(ranges.base());
+                    self.timeline.range(place, start, end, nests, content);
                     return Ok(());
                 }
-                self.shared.base.admit(start)?;
-                self.shared.base.admit(end)?;
-                let content = match shift(expected, start).zip(shift(expected, end)) {
-                    Some((start, end)) => {
-                        let out = self.timeline.buffer();
-                        let len = self.packets.make_range(out, place, start, end, |out| {
-                            self.encoder
-                                .event(event, self.info.domain(), Half::First, out);
-                        });
-                        check_len(len).inspect_err(|_| self.timeline.discard())?;
-                        Content::Ready(base)
-                    }
-                    None => Content::Fields(encode(
-                        &mut self.fields,
-                        &mut self.encoder,
-                        event,
-                        &self.info,
-                        Half::First,
-                    )?),
-                };
+                self.out.admit(start)?;
+                self.out.admit(end)?;
+                let content = whole(
+                    &mut self.out,
+                    &mut self.timeline,
+                    &mut self.fields,
+                    event,
+                    time,
+                    place,
+                )?;
                 self.timeline.range(place, start, end, nests, content);
             }
-            (EventKind::Mark, Time::Point(time)) => {
-                self.shared.base.admit(time)?;
-                let content = match shift(expected, time) {
-                    Some(time) => {
-                        let out = self.timeline.buffer();
-                        let len = self.packets.make_instant(out, place, time, |out| {
-                            self.encoder
-                                .event(event, self.info.domain(), Half::First, out);
-                        });
-                        check_len(len).inspect_err(|_| self.timeline.discard())?;
-                        Content::Ready(base)
-                    }
-                    None => Content::Fields(encode(
-                        &mut self.fields,
-                        &mut self.encoder,
-                        event,
-                        &self.info,
-                        Half::First,
-                    )?),
-                };
-                self.timeline.instant(place, time, content);
+            (EventKind::Mark, Time::Point(at)) => {
+                self.out.admit(at)?;
+                let content = whole(
+                    &mut self.out,
+                    &mut self.timeline,
+                    &mut self.fields,
+                    event,
+                    time,
+                    place,
+                )?;
+                self.timeline.instant(place, at, content);
             }
             (kind, Time::Point(time)) => self.half(event, kind, place, time)?,
         }
@@ -182,16 +166,10 @@ impl FileStream {
 
     /// The start or the end of a range.
     fn half(&mut self, event: &Event<'_>, kind: EventKind, place: u32, time: i64) -> Result<()> {
-        self.shared.base.admit(time)?;
+        self.out.admit(time)?;
         match kind {
             EventKind::RangePush => {
-                let fields = encode(
-                    &mut self.fields,
-                    &mut self.encoder,
-                    event,
-                    &self.info,
-                    Half::First,
-                )?;
+                let fields = encode(&mut self.fields, &mut self.out, event, Half::First)?;
                 self.timeline.push(place, time, fields);
             }
             EventKind::RangePop => {
@@ -204,7 +182,7 @@ impl FileStream {
                 };
                 check_order("range_pop", time, push.start)?;
                 let half = push.fields.map_or(Half::Alone, Half::Second);
-                let fields = encode(&mut self.fields, &mut self.encoder, event, &self.info, half)?;
+                let fields = encode(&mut self.fields, &mut self.out, event, half)?;
                 self.timeline.pop(place, time, fields);
             }
             EventKind::RangeStart => {
@@ -216,13 +194,7 @@ impl FileStream {
                         open.start
                     )));
                 }
-                let fields = encode(
-                    &mut self.fields,
-                    &mut self.encoder,
-                    event,
-                    &self.info,
-                    Half::First,
-                )?;
+                let fields = encode(&mut self.fields, &mut self.out, event, Half::First)?;
                 self.timeline.start(place, time, id, fields);
             }
             EventKind::RangeEnd => {
@@ -236,7 +208,7 @@ impl FileStream {
                 };
                 check_order("range_end", time, start.start)?;
                 let half = start.fields.map_or(Half::Alone, Half::Second);
-                let fields = encode(&mut self.fields, &mut self.encoder, event, &self.info, half)?;
+                let fields = encode(&mut self.fields, &mut self.out, event, half)?;
                 self.timeline.end(id, time, fields);
             }
             // Whole ranges have two times, and marks are no halves.
@@ -257,22 +229,19 @@ impl FileStream {
         if self.clock(time_domain).is_some() {
             return 0;
         }
-        let (expected, base) = self.shared.base.expected();
         let domain = Arc::clone(self.info.domain());
         let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
-        let (Some(ranges), Some(lane)) =
-            (self.encoder.ranges(schema), self.packets.ready_lane(place))
-        else {
+        let Some(ranges) = self.out.ranges(schema, place) else {
             return 0;
         };
+        let content = Content::Ready(ranges.base());
         let nests = kind == EventKind::RangePushPop;
         let mut count = 0;
         for payload in bytes.chunks_exact(schema.size()).skip(index) {
-            let out = self.timeline.buffer();
-            let Some((start, end)) = ranges.write(payload, expected, lane, out) else {
+            let Some((start, end)) = ranges.write(payload, self.timeline.buffer()) else {
                 break;
             };
-            (self.timeline).range(place, start, end, nests, Content::Ready(base));
+            self.timeline.range(place, start, end, nests, content);
             count += 1;
             if self.timeline.is_full() {
                 break;
@@ -291,7 +260,7 @@ impl FileStream {
         let parent = shared.counter_place(&self.info, scope);
         let tracks: Vec<_> = counter::tracks(counter, parent, shared)
             .into_iter()
-            .map(|track| self.packets.add_counter(track))
+            .map(|track| self.out.add_counter(track))
             .collect();
         let last = vec![None; tracks.len()];
         self.counters.push(Tracked { tracks, last });
@@ -301,7 +270,7 @@ impl FileStream {
 
     #[inline]
     fn flush_if_full(&mut self) -> Result<()> {
-        if self.timeline.is_full() || self.encoder.texts.new.len() >= TEXT_LIMIT {
+        if self.timeline.is_full() || self.out.pending() >= TEXT_LIMIT {
             self.flush()
         } else {
             Ok(())
@@ -311,14 +280,11 @@ impl FileStream {
     #[cold]
     fn flush(&mut self) -> Result<()> {
         if self.timeline.is_full() {
-            let base = self.shared.decide_base();
-            self.packets.begin(&mut self.encoder.texts.new);
-            self.timeline.flush(base, &mut self.packets);
-            self.packets.send()?;
+            self.timeline.flush(self.out.begin());
+            self.out.send()?;
         }
-        if self.encoder.texts.new.len() >= TEXT_LIMIT {
-            self.packets.begin(&mut self.encoder.texts.new);
-            self.packets.send()?;
+        if self.out.pending() >= TEXT_LIMIT {
+            self.out.send_pending()?;
         }
         Ok(())
     }
@@ -331,6 +297,44 @@ impl FileStream {
 }
 
 impl Stream for FileStream {
+    #[inline]
+    fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
+        match &mut self.0 {
+            AnyStream::Perfetto(stream) => stream.write_event(event),
+        }
+    }
+
+    fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
+        match &mut self.0 {
+            AnyStream::Perfetto(stream) => stream.write_batch(batch),
+        }
+    }
+
+    fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
+        match &mut self.0 {
+            AnyStream::Perfetto(stream) => stream.write_counters(samples),
+        }
+    }
+
+    fn write_no_value(
+        &mut self,
+        counter: &Arc<Counter>,
+        time: i64,
+        reason: NoValueReason,
+    ) -> Result<()> {
+        match &mut self.0 {
+            AnyStream::Perfetto(stream) => stream.write_no_value(counter, time, reason),
+        }
+    }
+
+    fn close(&mut self) -> Result<()> {
+        match &mut self.0 {
+            AnyStream::Perfetto(stream) => stream.close(),
+        }
+    }
+}
+
+impl<F: Format> Stream for StreamIn<F> {
     #[inline]
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
         if let Err(refusal) = self.event(event) {
@@ -385,8 +389,7 @@ impl Stream for FileStream {
                 _ => self.tracked(samples.counter(), &sample.scope()),
             };
             last_scope = Some((sample.scope_id(), index));
-            let (expected, base) = self.shared.base.expected();
-            if let Err(refusal) = self.shared.base.admit(time) {
+            if let Err(refusal) = self.out.admit(time) {
                 result = result.and(Err(self.refused(refusal)));
                 continue;
             }
@@ -395,16 +398,12 @@ impl Stream for FileStream {
             let Tracked { tracks, last } = &mut self.counters[index];
             for ((&value, &mut track), last) in self.sample.values.iter().zip(tracks).zip(last) {
                 *last = Some(value);
-                let content = match shift(expected, time) {
-                    Some(time) => {
-                        let out = self.timeline.buffer();
-                        let fields = |out: &mut Writer| value.write(out);
-                        self.packets.make_value(out, track, time, fields);
-                        Content::Ready(base)
-                    }
+                let buffer = self.timeline.buffer();
+                let content = match self.out.make_value(value, time, track, buffer) {
+                    Some(base) => Content::Ready(base),
                     None => {
                         self.fields.clear();
-                        value.write(&mut self.fields);
+                        self.out.value(value, &mut self.fields);
                         Content::Fields(self.fields.as_bytes())
                     }
                 };
@@ -426,7 +425,7 @@ impl Stream for FileStream {
             None => Ok(time),
             Some(clock) => clock.nanoseconds(time),
         };
-        let admitted = time.and_then(|time| self.shared.base.admit(time).map(|()| time));
+        let admitted = time.and_then(|time| self.out.admit(time).map(|()| time));
         let time = admitted.map_err(|refusal| self.refused(refusal))?;
         let scope = match counter.scope() {
             ScopeRef::None => self.info.scope(),
@@ -444,7 +443,7 @@ impl Stream for FileStream {
                 },
             };
             self.fields.clear();
-            value.write(&mut self.fields);
+            self.out.value(value, &mut self.fields);
             let content = Content::Fields(self.fields.as_bytes());
             self.timeline.value(track, time, content);
         }
@@ -452,42 +451,49 @@ impl Stream for FileStream {
     }
 
     fn close(&mut self) -> Result<()> {
-        let mut base = 0;
         if !self.timeline.is_empty() {
-            base = self.shared.decide_base();
-            self.packets.begin(&mut self.encoder.texts.new);
-            self.timeline.finish(base, &mut self.packets);
+            self.timeline.finish(self.out.begin());
         }
-        let sent = self.packets.send();
+        let sent = self.out.send();
         let tally = self.timeline.tally;
-        self.shared.add(tally, self.packets.lost());
+        self.shared.add(tally, self.out.lost());
         sent?;
         match tally.outside_base {
             0 => Ok(()),
-            count => Err(Refusal::failed(outside_base(count, base))),
+            count => Err(Refusal::failed(self.shared.format.outside(count))),
         }
     }
 }
 
-/// The reason why events were dropped that came before the base was decided.
-pub(crate) fn outside_base(count: u64, base: i64) -> String {
-    format!(
-        "{count} events came before the first flush decided the time base {base}, and don't fit \
-         it (it holds {base} to {}): set the session's `base` key to the smallest timestamp",
-        base.saturating_add(i64::MAX)
-    )
+/// What a whole event has, ready if it can be; then it is in the timeline's buffer, else in
+/// `fields`.
+#[inline]
+fn whole<'f, S: FormatStream>(
+    out: &mut S,
+    timeline: &mut Timeline,
+    fields: &'f mut Writer,
+    event: &Event<'_>,
+    time: Time,
+    place: u32,
+) -> Result<Content<'f>> {
+    let buffer = timeline.buffer();
+    let before = buffer.len();
+    let Some(base) = out.make_event(event, time, place, buffer) else {
+        return encode(fields, out, event, Half::First).map(Content::Fields);
+    };
+    check_len(buffer.len() - before).inspect_err(|_| timeline.discard())?;
+    Ok(Content::Ready(base))
 }
 
-/// The fields of an event, in `fields`.
+/// What an event has besides time and place, in `fields`.
 fn encode<'f>(
     fields: &'f mut Writer,
-    encoder: &mut Encoder,
+    out: &mut impl FormatStream,
     event: &Event<'_>,
-    info: &StreamInfo,
     half: Half<'_>,
 ) -> Result<&'f [u8]> {
     fields.clear();
-    encoder.event(event, info.domain(), half, fields);
+    out.event(event, half, fields);
     check_len(fields.len())?;
     Ok(fields.as_bytes())
 }
@@ -503,8 +509,8 @@ fn check_len(len: usize) -> Result<()> {
 #[cold]
 fn too_long(len: usize) -> Refusal {
     Refusal::invalid(format!(
-        "the event takes {len} bytes in the file; readers skip such long ones: {EVENT_LIMIT} is \
-         the most"
+        "the event takes {len} bytes in the file, and {EVENT_LIMIT} is the most: shorten its texts, \
+         or write it as several events"
     ))
 }
 

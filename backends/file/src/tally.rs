@@ -22,7 +22,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// The attributes of the file that tell what was met.
+    /// The counts, by the attributes of the file that tell them.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'static str, u64)> {
         [
             ("nvtxw.late", self.late),
@@ -34,7 +34,6 @@ impl Tally {
             ("nvtxw.left_open", self.left_open),
         ]
         .into_iter()
-        .filter(|(_, count)| *count != 0)
     }
 }
 

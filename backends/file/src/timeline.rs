@@ -12,22 +12,25 @@ use std::collections::hash_map::Entry;
 use std::mem;
 
 use self::part::{Item, Key, Kind, Part, Run};
-use crate::base::shift;
 use crate::lane::{Candidate, Lanes};
 use crate::proto::Writer;
 use crate::tally::Tally;
 
-/// A format that takes ordered events. Times count from the file's base.
+/// What takes a timeline's events, in order.
 ///
 /// Ranges of one lane nest, and come with ascending starts, outer ones first.
 pub(crate) trait Emit {
-    fn range(&mut self, place: u32, lane: u32, start: u64, end: u64, fields: &[u8]);
+    /// Whether the file can hold an event at this time.
+    fn holds(&self, time: i64) -> bool;
+    /// Whether what was made ready for this base can be used.
+    fn takes(&self, base: Base) -> bool;
+    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, fields: &[u8]);
     /// A range whose end is not known yet, or never.
-    fn begin(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]);
+    fn begin(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]);
     /// Ends the innermost range that began on this lane.
-    fn end(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]);
-    fn instant(&mut self, place: u32, time: u64, fields: &[u8]);
-    fn value(&mut self, counter: u32, time: u64, fields: &[u8]);
+    fn end(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]);
+    fn instant(&mut self, place: u32, time: i64, fields: &[u8]);
+    fn value(&mut self, counter: u32, time: i64, fields: &[u8]);
     /// So many events on one track, in the form that they have in the file.
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]);
     /// The fields of an event that was ready, for when it must change.
@@ -318,20 +321,20 @@ impl Timeline {
     }
 
     /// Writes the older half of the window.
-    pub(crate) fn flush(&mut self, base: i64, out: &mut impl Emit) {
+    pub(crate) fn flush(&mut self, out: &mut impl Emit) {
         if self.old.items.is_empty() {
             self.turn();
         }
         let mut part = mem::take(&mut self.old);
         if self.sorted {
-            self.write_up_to_last(&part, base, out);
+            self.write_up_to_last(&part, out);
         } else {
             part.append(&mut self.new);
             part.items.sort_unstable_by_key(Item::key);
             // What stays is the new part until the turn below.
             self.new.take_half(&mut part);
             self.sorted = true;
-            self.write_up_to_last(&part, base, out);
+            self.write_up_to_last(&part, out);
         }
         part.clear();
         self.old = part;
@@ -339,17 +342,17 @@ impl Timeline {
     }
 
     /// Writes all there is. What is open stays so: the file has no end for it.
-    pub(crate) fn finish(&mut self, base: i64, out: &mut impl Emit) {
+    pub(crate) fn finish(&mut self, out: &mut impl Emit) {
         let mut part = mem::take(&mut self.old);
         let mut last = mem::take(&mut self.new);
         if self.sorted {
-            self.write_up_to_last(&part, base, out);
+            self.write_up_to_last(&part, out);
         } else {
             part.append(&mut last);
             part.items.sort_unstable_by_key(Item::key);
             last = part;
         }
-        self.write(&last, None, base, out);
+        self.write(&last, None, out);
         self.filled = 0;
         for place in &mut self.places {
             let open = |push: &Push| push.state == PushState::Written;
@@ -358,10 +361,10 @@ impl Timeline {
         let mut starts: Vec<_> = self.starts.drain().map(|(_, start)| start).collect();
         starts.sort_unstable_by_key(|start| (start.time, start.order));
         for start in starts {
-            let Some(time) = shift(base, start.time) else {
+            if !out.holds(start.time) {
                 self.tally.outside_base += 1;
                 continue;
-            };
+            }
             // Its end could cross that of any other range.
             let lane = self.places[start.place as usize]
                 .lanes
@@ -371,7 +374,7 @@ impl Timeline {
                     nests: false,
                     push: None,
                 });
-            out.begin(start.place, lane, time, &start.fields);
+            out.begin(start.place, lane, start.time, &start.fields);
             self.tally.left_open += 1;
         }
     }
@@ -436,16 +439,16 @@ impl Timeline {
 
     /// Writes the items of `part`, which are in order, and the pushes that belong before its last
     /// one.
-    fn write_up_to_last(&mut self, part: &Part, base: i64, out: &mut impl Emit) {
+    fn write_up_to_last(&mut self, part: &Part, out: &mut impl Emit) {
         if let Some(last) = part.items.last() {
             self.frontier = self.frontier.max(Some(last.start));
-            self.write(part, Some(last.key()), base, out);
+            self.write(part, Some(last.key()), out);
         }
     }
 
     /// Writes the items of `part`, which are in order, and the pushes that belong before `until`
     /// (all without).
-    fn write<E: Emit>(&mut self, part: &Part, until: Option<Key>, base: i64, out: &mut E) {
+    fn write<E: Emit>(&mut self, part: &Part, until: Option<Key>, out: &mut E) {
         let due = self.due_pushes(until);
         let mut due = due.iter().peekable();
         let mut run = Run::default();
@@ -454,21 +457,20 @@ impl Timeline {
                 let key = item.key();
                 while let Some(push) = due.next_if(|push| push.key < key) {
                     run.end(part, out);
-                    self.open(push, base, out);
+                    self.open(push, out);
                 }
             }
             let bytes = part.bytes_of(item);
             match item.ready {
-                Some(Base::Decided) => {}
-                Some(Base::Zero) if base == 0 => {}
-                Some(Base::Zero) => {
+                Some(base) if out.takes(base) => {}
+                Some(_) => {
                     run.end(part, out);
-                    self.emit(item, E::fields_of(bytes), base, out);
+                    self.emit(item, E::fields_of(bytes), out);
                     continue;
                 }
                 None => {
                     run.end(part, out);
-                    self.emit(item, bytes, base, out);
+                    self.emit(item, bytes, out);
                     continue;
                 }
             }
@@ -486,14 +488,12 @@ impl Timeline {
                 continue;
             }
             run.end(part, out);
-            // Ready items are those whose times fit the base.
-            if let (Some(start), Some(end)) = (shift(base, item.start), shift(base, item.end)) {
-                out.range(item.track, lane, start, end, E::fields_of(bytes));
-            }
+            // Ready items are those whose times the file holds.
+            out.range(item.track, lane, item.start, item.end, E::fields_of(bytes));
         }
         run.end(part, out);
         for push in due {
-            self.open(push, base, out);
+            self.open(push, out);
         }
     }
 
@@ -529,46 +529,38 @@ impl Timeline {
         due
     }
 
-    fn open(&mut self, due: &Due, base: i64, out: &mut impl Emit) {
+    fn open(&mut self, due: &Due, out: &mut impl Emit) {
         let place = &mut self.places[due.place as usize];
         let push = &mut place.pushes[due.depth];
-        match shift(base, push.start) {
-            Some(time) => {
-                let lane = place.lanes.place(push.candidate()).lane;
-                out.begin(due.place, lane, time, &push.fields);
-                push.state = PushState::Written;
-            }
-            None => {
-                self.tally.outside_base += 1;
-                push.state = PushState::Dropped;
-            }
+        if out.holds(push.start) {
+            let lane = place.lanes.place(push.candidate()).lane;
+            out.begin(due.place, lane, push.start, &push.fields);
+            push.state = PushState::Written;
+        } else {
+            self.tally.outside_base += 1;
+            push.state = PushState::Dropped;
         }
         self.spare.push(mem::take(&mut push.fields));
     }
 
-    fn emit(&mut self, item: &Item, fields: &[u8], base: i64, out: &mut impl Emit) {
-        let Some(start) = shift(base, item.start) else {
+    fn emit(&mut self, item: &Item, fields: &[u8], out: &mut impl Emit) {
+        let is_range = matches!(item.kind, Kind::PushPop | Kind::StartEnd);
+        if !out.holds(item.start) || is_range && !out.holds(item.end) {
             self.tally.outside_base += 1;
             return;
-        };
+        }
         match item.kind {
-            Kind::Instant => out.instant(item.track, start, fields),
-            Kind::Value => out.value(item.track, start, fields),
+            Kind::Instant => out.instant(item.track, item.start, fields),
+            Kind::Value => out.value(item.track, item.start, fields),
             Kind::PushPop | Kind::StartEnd => {
-                let Some(end) = shift(base, item.end) else {
-                    self.tally.outside_base += 1;
-                    return;
-                };
                 let lane = self.spread(item);
-                out.range(item.track, lane, start, end, fields);
+                out.range(item.track, lane, item.start, item.end, fields);
             }
             Kind::Close => {
                 let lanes = &mut self.places[item.track as usize].lanes;
                 let push = item.end as u64;
                 let moved = lanes.close(push, item.start, fields, |lane, end, fields| {
-                    if let Some(end) = shift(base, end) {
-                        out.end(item.track, lane, end, fields);
-                    }
+                    out.end(item.track, lane, end, fields);
                 });
                 self.tally.overlapping_pushpop += moved;
             }

@@ -6,10 +6,10 @@ use nvtxw_backend::{Domain, Event, EventKind, FieldRole, Schema, Text};
 
 use super::annotation::{Annotator, Names};
 use super::field::{annotation, event, interned};
-use super::packet::Lane;
 use super::plan::Plans;
 use super::quick::Quick;
-use crate::intern::{Number as TextNumber, Texts};
+use crate::format::Half;
+use crate::intern::{Number, Texts};
 use crate::proto::Writer;
 
 /// Encodes the events of a stream.
@@ -33,34 +33,6 @@ pub(crate) struct Tables {
     pub(crate) new: Writer,
 }
 
-/// What part of its range an event is.
-#[derive(Clone, Copy)]
-pub(crate) enum Half<'a> {
-    /// The whole of it, or its start, or no range.
-    First,
-    /// Its end, whose fields are joined with these of its start.
-    Second(&'a [u8]),
-    /// Its end, whose start is written.
-    Alone,
-}
-
-/// A counter's value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Number {
-    Int(i64),
-    Float(f64),
-}
-
-impl Number {
-    /// Appends the fields of an event that is this value.
-    pub(crate) fn write(self, out: &mut Writer) {
-        match self {
-            Self::Int(value) => out.int(event::COUNTER_VALUE, value),
-            Self::Float(value) => out.double(event::DOUBLE_COUNTER_VALUE, value),
-        }
-    }
-}
-
 impl Tables {
     /// The number of a registered name, if it is known.
     #[inline]
@@ -75,33 +47,11 @@ impl Tables {
     }
 }
 
-/// Encodes the usual ranges of one schema.
-pub(crate) struct Ranges<'e> {
-    quick: &'e Quick,
-    texts: &'e Tables,
-}
-
-impl Ranges<'_> {
-    /// Appends the range of a plain payload as it is in the file if it stands on `lane`; returns its
-    /// times. `None`, and appends nothing, for one that is not usual.
-    #[inline(always)]
-    pub(crate) fn write(
-        &self,
-        payload: &[u8],
-        base: i64,
-        lane: Lane,
-        out: &mut Writer,
-    ) -> Option<(i64, i64)> {
-        self.quick.write(payload, base, lane, self.texts, out)
-    }
-}
-
 impl Encoder {
-    /// For the ranges of this schema, if it is simple.
-    pub(crate) fn ranges(&mut self, schema: &Schema) -> Option<Ranges<'_>> {
+    /// How the usual ranges of this schema are written, if it is simple.
+    pub(super) fn quick(&mut self, schema: &Schema) -> Option<(&Quick, &Tables)> {
         let quick = self.plans.get(schema, &mut self.texts).quick()?;
-        let texts = &self.texts;
-        Some(Ranges { quick, texts })
+        Some((quick, &self.texts))
     }
 
     /// Appends the fields of an event, but for type and track.
@@ -270,9 +220,9 @@ impl Encoder {
 /// is new.
 pub(super) fn intern(texts: &mut Texts, new: &mut Writer, field: u32, text: &str) -> Option<u64> {
     let number = match texts.number(text) {
-        TextNumber::Inline => return None,
-        TextNumber::Known(number) => number,
-        TextNumber::New(number) => {
+        Number::Inline => return None,
+        Number::Known(number) => number,
+        Number::New(number) => {
             let open = new.open(field, text.len() + 8);
             new.uint(interned::IID, number.into());
             new.text(interned::TEXT, text);

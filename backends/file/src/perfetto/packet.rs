@@ -7,9 +7,11 @@ use std::sync::Arc;
 use nvtxw_backend::Result;
 
 use super::field::{attributes, clock_snapshot, counter, defaults, event, packet, trace, track};
+use crate::base::shift;
+use crate::format::{Fact, FactValue, Number};
 use crate::proto::{self, Writer, tag_byte};
 use crate::sink::Sink;
-use crate::timeline::{Emit, On};
+use crate::timeline::{Base, Emit, On};
 use crate::track::{Scale, Track, TrackId, Tracks};
 
 /// Packets are appended to the file in runs of about this size.
@@ -42,13 +44,13 @@ impl Header {
         Self(Writer::default())
     }
 
-    pub(crate) fn text(mut self, key: &str, value: &str) -> Self {
-        self.attribute(key, |out| out.text(attributes::STRING, value));
-        self
-    }
-
-    pub(crate) fn number(mut self, key: &str, value: i64) -> Self {
-        self.attribute(key, |out| out.int(attributes::LONG, value));
+    pub(super) fn facts(mut self, facts: &[Fact<'_>]) -> Self {
+        for fact in facts {
+            self.attribute(fact.key, |out| match fact.value {
+                FactValue::Text(text) => out.text(attributes::STRING, text),
+                FactValue::Number(number) => out.int(attributes::LONG, number),
+            });
+        }
         self
     }
 
@@ -159,6 +161,8 @@ impl Head {
 /// A stream's packets, on their way to the file.
 pub(crate) struct Packets {
     sink: Arc<Sink>,
+    /// The timestamp that is 0 in the file.
+    base: i64,
     tracks: Arc<Tracks>,
     sequence: u32,
     head: Head,
@@ -188,6 +192,7 @@ impl Packets {
         let head = Head::new(SESSION_SEQUENCE + 1 + number);
         Self {
             sink,
+            base: 0,
             tracks,
             sequence: SESSION_SEQUENCE + 1 + number,
             head,
@@ -216,8 +221,13 @@ impl Packets {
         (self.counters.len() - 1) as u32
     }
 
+    /// Sets the timestamp that is 0 in the file.
+    pub(crate) fn begin(&mut self, base: i64) {
+        self.base = base;
+    }
+
     /// Begins the sequence, and writes the texts that later events refer to. There must be a place.
-    pub(crate) fn begin(&mut self, texts: &mut Writer) {
+    pub(crate) fn texts(&mut self, texts: &mut Writer) {
         if self.default_track.is_none() {
             let track = self.lane(0, 0);
             self.default_track = Some(track);
@@ -284,8 +294,7 @@ impl Packets {
         lanes[lane as usize]
     }
 
-    /// Appends a range as it is in the file if it stands on the first lane of its place. Returns
-    /// how many bytes its fields take.
+    /// Appends a range as it is in the file if it stands on the first lane of its place.
     #[inline]
     pub(crate) fn make_range(
         &mut self,
@@ -294,7 +303,7 @@ impl Packets {
         start: u64,
         end: u64,
         fields: impl FnOnce(&mut Writer),
-    ) -> usize {
+    ) {
         let track = self.first_lane(place);
         let Self { head, usual, .. } = self;
         head.event(out, event::BEGIN, track, start, *usual, |out| {
@@ -303,17 +312,16 @@ impl Packets {
             *usual = out.len() - len;
         });
         head.event(out, event::END, track, end, 0, |_| {});
-        *usual
     }
 
-    /// Appends an instant as it is in the file. Returns how many bytes its fields take.
+    /// Appends an instant as it is in the file.
     pub(crate) fn make_instant(
         &mut self,
         out: &mut Writer,
         place: u32,
         time: u64,
         fields: impl FnOnce(&mut Writer),
-    ) -> usize {
+    ) {
         let track = self.first_lane(place);
         let Self { head, usual, .. } = self;
         head.event(out, event::INSTANT, track, time, *usual, |out| {
@@ -321,20 +329,14 @@ impl Packets {
             fields(out);
             *usual = out.len() - len;
         });
-        *usual
     }
 
     /// Appends a counter's value as it is in the file.
-    pub(crate) fn make_value(
-        &mut self,
-        out: &mut Writer,
-        counter: u32,
-        time: u64,
-        fields: impl FnOnce(&mut Writer),
-    ) {
-        let track = self.counters[counter as usize];
-        self.head
-            .event(out, event::COUNTER, Some(track), time, 0, fields);
+    pub(crate) fn make_value(&mut self, out: &mut Writer, counter: u32, time: u64, number: Number) {
+        let track = Some(self.counters[counter as usize]);
+        (self.head).event(out, event::COUNTER, track, time, 0, |out| {
+            value(number, out);
+        });
     }
 
     /// The first lane of a place. `None`, in a session with very many streams, if what its events
@@ -354,8 +356,10 @@ impl Packets {
         }
     }
 
-    fn event(&mut self, kind: u64, track: TrackId, time: u64, fields: &[u8]) {
+    fn event(&mut self, kind: u64, track: TrackId, time: i64, fields: &[u8]) {
         self.use_track(track);
+        // The file holds it.
+        let time = time.wrapping_sub(self.base) as u64;
         let named = (self.default_track != Some(track)).then_some(track);
         self.head
             .event(&mut self.out, kind, named, time, fields.len(), |out| {
@@ -399,32 +403,40 @@ impl Packets {
 }
 
 impl Emit for Packets {
-    fn range(&mut self, place: u32, lane: u32, start: u64, end: u64, fields: &[u8]) {
+    fn holds(&self, time: i64) -> bool {
+        shift(self.base, time).is_some()
+    }
+
+    fn takes(&self, base: Base) -> bool {
+        base == Base::Decided || self.base == 0
+    }
+
+    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, fields: &[u8]) {
         let track = self.lane(place, lane);
         self.event(event::BEGIN, track, start, fields);
         self.event(event::END, track, end, &[]);
         self.complete(1);
     }
 
-    fn begin(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]) {
+    fn begin(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]) {
         let track = self.lane(place, lane);
         self.event(event::BEGIN, track, time, fields);
         self.complete(1);
     }
 
-    fn end(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]) {
+    fn end(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]) {
         let track = self.lane(place, lane);
         self.event(event::END, track, time, fields);
         self.complete(0);
     }
 
-    fn instant(&mut self, place: u32, time: u64, fields: &[u8]) {
+    fn instant(&mut self, place: u32, time: i64, fields: &[u8]) {
         let track = self.lane(place, 0);
         self.event(event::INSTANT, track, time, fields);
         self.complete(1);
     }
 
-    fn value(&mut self, counter: u32, time: u64, fields: &[u8]) {
+    fn value(&mut self, counter: u32, time: i64, fields: &[u8]) {
         let track = self.counters[counter as usize];
         self.event(event::COUNTER, track, time, fields);
         self.complete(1);
@@ -458,6 +470,14 @@ impl Emit for Packets {
             _ => event,
         };
         after(after(event, event::TYPE), event::TRACK_UUID)
+    }
+}
+
+/// Appends the fields of an event that is a counter's value.
+pub(super) fn value(number: Number, out: &mut Writer) {
+    match number {
+        Number::Int(value) => out.int(event::COUNTER_VALUE, value),
+        Number::Float(value) => out.double(event::DOUBLE_COUNTER_VALUE, value),
     }
 }
 

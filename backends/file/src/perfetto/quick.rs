@@ -7,7 +7,9 @@ use super::field::{event, packet};
 use super::packet::Lane;
 use super::plan::{Number, bytes};
 use crate::base::shift;
+use crate::format::Ranges;
 use crate::proto::{Slot, Writer, tag_byte, varint};
+use crate::timeline::Base;
 
 /// Tags, each of one byte.
 const TRACK_EVENT: u64 = tag_byte(packet::TRACK_EVENT, true);
@@ -58,7 +60,7 @@ impl Quick {
     /// appends nothing, for a range that is anything but usual: bad, long, or with a text that has
     /// not come before.
     #[inline(always)]
-    pub(super) fn write(
+    fn write(
         &self,
         payload: &[u8],
         base: i64,
@@ -99,6 +101,27 @@ impl Quick {
         head(&mut out, lane, to, event::END).close(&mut out);
         out.keep();
         Some((start, end))
+    }
+}
+
+/// Writes the usual ranges of one schema to one lane.
+pub(super) struct QuickRanges<'s> {
+    pub(super) quick: &'s Quick,
+    pub(super) texts: &'s Tables,
+    pub(super) lane: Lane,
+    pub(super) base: (i64, Base),
+}
+
+impl Ranges for QuickRanges<'_> {
+    #[inline(always)]
+    fn write(&self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)> {
+        let (base, _) = self.base;
+        self.quick.write(payload, base, self.lane, self.texts, out)
+    }
+
+    #[inline(always)]
+    fn base(&self) -> Base {
+        self.base.1
     }
 }
 

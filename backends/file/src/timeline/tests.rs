@@ -8,7 +8,7 @@ const INSTANT: u8 = 3;
 /// What a timeline emits; fields are one range's number.
 #[derive(Default)]
 struct Recorder {
-    events: Vec<(u64, u8, Lane, Vec<u8>)>,
+    events: Vec<(i64, u8, Lane, Vec<u8>)>,
 }
 
 /// A place and one of its lanes.
@@ -24,31 +24,39 @@ fn make_ready(out: &mut Writer, kind: u8, start: i64, end: i64, fields: &[u8; 4]
     out.raw(fields);
 }
 
-fn parse(bytes: &[u8]) -> (u8, u64, u64, &[u8]) {
-    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+fn parse(bytes: &[u8]) -> (u8, i64, i64, &[u8]) {
+    let number = |at: usize| i64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     assert_eq!(bytes.len(), READY);
     (bytes[0], number(1), number(9), &bytes[17..])
 }
 
 impl Emit for Recorder {
-    fn range(&mut self, place: u32, lane: u32, start: u64, end: u64, fields: &[u8]) {
+    fn holds(&self, time: i64) -> bool {
+        time >= 0
+    }
+
+    fn takes(&self, _base: Base) -> bool {
+        true
+    }
+
+    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, fields: &[u8]) {
         self.begin(place, lane, start, fields);
         self.end(place, lane, end, &[]);
     }
 
-    fn begin(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]) {
+    fn begin(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]) {
         (self.events).push((time, BEGIN, (place, lane), fields.to_vec()));
     }
 
-    fn end(&mut self, place: u32, lane: u32, time: u64, fields: &[u8]) {
+    fn end(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]) {
         (self.events).push((time, END, (place, lane), fields.to_vec()));
     }
 
-    fn instant(&mut self, place: u32, time: u64, fields: &[u8]) {
+    fn instant(&mut self, place: u32, time: i64, fields: &[u8]) {
         (self.events).push((time, INSTANT, (place, 0), fields.to_vec()));
     }
 
-    fn value(&mut self, _counter: u32, _time: u64, _fields: &[u8]) {}
+    fn value(&mut self, _counter: u32, _time: i64, _fields: &[u8]) {}
 
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]) {
         let On::Place(place) = on else {
@@ -97,15 +105,15 @@ impl Recorder {
             let stack = open.entry(track).or_default();
             if kind == END {
                 let row = stack.pop().expect("an end with nothing open");
-                rows[row].seen.end = Some(time as i64);
+                rows[row].seen.end = Some(time);
                 continue;
             }
             rows.push(Row {
                 seen: Seen {
                     number: u32::from_le_bytes(fields[..4].try_into().unwrap()),
                     place: track.0,
-                    start: time as i64,
-                    end: (kind == INSTANT).then_some(time as i64),
+                    start: time,
+                    end: (kind == INSTANT).then_some(time),
                 },
                 lane: track.1,
                 depth: stack.len(),
@@ -210,12 +218,12 @@ impl Stream {
 
     fn flush(&mut self) {
         if self.timeline.is_full() {
-            self.timeline.flush(0, &mut self.out);
+            self.timeline.flush(&mut self.out);
         }
     }
 
     fn finish(mut self) -> (Vec<Row>, Tally) {
-        self.timeline.finish(0, &mut self.out);
+        self.timeline.finish(&mut self.out);
         let rows = self.out.rows();
         let mut got: Vec<_> = rows.iter().map(|row| row.seen.clone()).collect();
         got.sort();
@@ -348,9 +356,9 @@ fn a_pop_that_cuts_a_child_is_moved_to_its_end() {
     let place = timeline.add_place();
     timeline.push(place, 0, &[1, 0, 0, 0]);
     timeline.range(place, 10, 90, true, Content::Fields(&[2, 0, 0, 0]));
-    timeline.flush(0, &mut out);
+    timeline.flush(&mut out);
     timeline.pop(place, 50, &[]);
-    timeline.finish(0, &mut out);
+    timeline.finish(&mut out);
     let rows = out.rows();
     assert_eq!(rows[0].seen.end, Some(90));
     assert_eq!(rows[1].seen.end, Some(90));
@@ -366,11 +374,11 @@ fn times_outside_of_the_base_are_dropped_and_counted() {
     timeline.range(place, 5, 6, true, Content::Fields(&[2, 0, 0, 0]));
     timeline.instant(place, -2, Content::Fields(&[3, 0, 0, 0]));
     timeline.push(place, -3, &[4, 0, 0, 0]);
-    timeline.flush(0, &mut out);
+    timeline.flush(&mut out);
     timeline.pop(place, 7, &[]);
     timeline.push(place, -4, &[5, 0, 0, 0]);
     timeline.start(place, -5, 1, &[6, 0, 0, 0]);
-    timeline.finish(0, &mut out);
+    timeline.finish(&mut out);
     let rows = out.rows();
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].seen.number, 2);
@@ -469,7 +477,7 @@ fn pushes_that_do_not_nest_end_late_and_disturb_nothing() {
                 }
             }
         }
-        stream.timeline.finish(0, &mut stream.out);
+        stream.timeline.finish(&mut stream.out);
         let mut rows = stream.out.rows();
         rows.sort_by_key(|row| row.seen.number);
         let mut late = 0;

@@ -516,8 +516,8 @@ fn an_event_that_readers_would_skip_is_refused() {
     assert_eq!(failure.code, ResultCode::INVALID_ARGUMENT);
     assert_eq!(
         failure.reason,
-        "the event takes 67108869 bytes in the file; readers skip such long ones: 67108863 is the \
-         most"
+        "the event takes 67108887 bytes in the file, and 67108863 is the most: shorten its texts, \
+         or write it as several events"
     );
     text.truncate(1000);
     stream

@@ -1,0 +1,159 @@
+//! What a format is to the rest of the crate.
+//!
+//! A session has one [`Format`], which makes a [`FormatStream`] for each of its streams. That
+//! encodes events as they come, into bytes that the stream's timeline keeps, and gets them back
+//! in order through [`Emit`].
+
+use std::sync::Arc;
+
+use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
+
+use crate::config::Settings;
+use crate::proto::Writer;
+use crate::timeline::{Base, Emit};
+use crate::track::{TrackId, Tracks};
+
+/// A session's output in some format.
+pub(crate) trait Format: Sized + Send + Sync + 'static {
+    type Stream: FormatStream;
+
+    /// Creates what is written to, and writes what it begins with.
+    fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self>;
+
+    /// Adds facts about the session. An error is kept for the [end](Self::end).
+    fn note(&self, facts: &[Fact<'_>]);
+
+    /// The reason why so many events were dropped that came before it was decided which times the
+    /// file holds.
+    fn outside(&self, count: u64) -> String;
+
+    /// Completes the output.
+    ///
+    /// # Errors
+    /// The first error of anything that was written.
+    fn end(&self) -> Result<()>;
+
+    /// A part for a stream. `number` counts the streams from 0.
+    fn open_stream(
+        self: &Arc<Self>,
+        info: &Arc<StreamInfo>,
+        tracks: &Arc<Tracks>,
+        number: u32,
+    ) -> Self::Stream;
+}
+
+/// Something about the session as a whole.
+#[derive(Clone, Copy)]
+pub(crate) struct Fact<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) value: FactValue<'a>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum FactValue<'a> {
+    Text(&'a str),
+    Number(i64),
+}
+
+impl<'a> Fact<'a> {
+    pub(crate) fn text(key: &'a str, value: &'a str) -> Self {
+        let value = FactValue::Text(value);
+        Self { key, value }
+    }
+
+    pub(crate) fn number(key: &'a str, value: i64) -> Self {
+        let value = FactValue::Number(value);
+        Self { key, value }
+    }
+}
+
+/// A stream's output in some format.
+pub(crate) trait FormatStream: Send + 'static {
+    type Emitter: Emit;
+
+    /// The timeline's next place, and the track that it is.
+    fn add_place(&mut self, track: TrackId, scope: &ScopeRef);
+
+    /// A counter. Returns its number, which counts from 0.
+    fn add_counter(&mut self, track: TrackId) -> u32;
+
+    /// Refuses a time that the file can't hold.
+    fn admit(&self, time: i64) -> Result<()>;
+
+    /// What writes the usual ranges of a schema to a place, if there is such a thing.
+    fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges>;
+
+    /// Appends a whole event, whose time is `time`, as it is in the file if it stands on the first
+    /// lane of its place. `None`, and appends nothing, if that can't be.
+    fn make_event(
+        &mut self,
+        event: &Event<'_>,
+        time: Time,
+        place: u32,
+        out: &mut Writer,
+    ) -> Option<Base>;
+
+    /// The same for a counter's value.
+    fn make_value(
+        &mut self,
+        value: Number,
+        time: i64,
+        counter: u32,
+        out: &mut Writer,
+    ) -> Option<Base>;
+
+    /// Appends what an event has besides time and place.
+    fn event(&mut self, event: &Event<'_>, half: Half<'_>, out: &mut Writer);
+
+    /// The same for a counter's value.
+    fn value(&mut self, value: Number, out: &mut Writer);
+
+    /// How many bytes wait for the next [`begin`](Self::begin) that are not a part of any event.
+    fn pending(&self) -> usize;
+
+    /// Writes them before that.
+    ///
+    /// # Errors
+    /// The first error of this and all earlier runs.
+    fn send_pending(&mut self) -> Result<()>;
+
+    /// Begins a run of events.
+    fn begin(&mut self) -> &mut Self::Emitter;
+
+    /// Ends the run: all of it is in the file.
+    ///
+    /// # Errors
+    /// The first error of this and all earlier runs.
+    fn send(&mut self) -> Result<()>;
+
+    /// How many events were not written because of an error.
+    fn lost(&self) -> u64;
+}
+
+/// Writes the usual ranges of one schema.
+pub(crate) trait Ranges {
+    /// Appends the range of a plain payload as it is in the file if it stands on the first lane of
+    /// its place; returns its times. `None`, and appends nothing, for one that is not usual.
+    fn write(&self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)>;
+
+    /// The base that they are ready for.
+    fn base(&self) -> Base;
+}
+
+/// What part of its range an event is.
+#[derive(Clone, Copy)]
+pub(crate) enum Half<'a> {
+    /// The whole of it, or its start, or no range.
+    First,
+    /// Its end, whose fields are joined with these of its start.
+    Second(&'a [u8]),
+    /// Its end, whose start is written.
+    Alone,
+}
+
+/// A counter's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    Int(i64),
+    Float(f64),
+}
