@@ -29,20 +29,21 @@ pub struct Event<'a> {
     payloads: Payloads<'a>,
     time: Time,
     time_domain: u64,
+    end_time_domain: u64,
     attributes: Attributes<'a>,
     scope: u64,
 }
 
-/// When an event happens, in ticks of its time domain.
+/// When an event happens, in ticks of its [time domain](Event::time_domain).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
     /// At one instant: marks, and the starts and ends of ranges that are written one by one.
     Point(i64),
-    /// A whole range. It does not end before it starts.
+    /// A whole range. If start and end are in one time domain, it does not end before it starts.
     Range {
         /// The start.
         start: i64,
-        /// The end.
+        /// The end, in ticks of [its own](Event::end_time_domain) time domain.
         end: i64,
     },
 }
@@ -181,11 +182,16 @@ impl<'a> Event<'a> {
         scopes: Scopes,
     ) -> Result<Self> {
         let plan = &main.schema.plan;
+        let time_domain = plan.time_domain.unwrap_or(stream.time_domain());
+        let end_time_domain = match plan.end {
+            Some(_) => plan.end_time_domain.unwrap_or(stream.time_domain()),
+            None => time_domain,
+        };
         let time = match (plan.time, plan.end) {
             (Some(start), None) => Time::Point(start.read(main.bytes)?),
             (Some(start), Some(end)) => {
                 let (start, end) = (start.read(main.bytes)?, end.read(main.bytes)?);
-                if end < start {
+                if end < start && time_domain == end_time_domain {
                     return Err(ends_before_start(start, end));
                 }
                 Time::Range { start, end }
@@ -204,7 +210,6 @@ impl<'a> Event<'a> {
             None if semantics != 0 => semantics,
             None => stream.scope_id(),
         };
-        let time_domain = plan.time_domain.unwrap_or(stream.time_domain());
         Ok(Self {
             stream,
             schema: main.schema,
@@ -212,6 +217,7 @@ impl<'a> Event<'a> {
             payloads,
             time,
             time_domain,
+            end_time_domain,
             attributes,
             scope,
         })
@@ -236,11 +242,17 @@ impl<'a> Event<'a> {
         self.time
     }
 
-    /// The time domain of its timestamps: that of the schema, else the stream's. A
+    /// The time domain of its timestamp, or of a range's start: that of the schema, else the stream's. A
     /// [`TimestampType`](crate::TimestampType) or a registered [time domain](Domain::time_domain); 0 for a timeline of its own.
     #[inline]
     pub fn time_domain(&self) -> u64 {
         self.time_domain
+    }
+
+    /// The time domain of a range's end. Of an event with one timestamp it is that of the timestamp.
+    #[inline]
+    pub fn end_time_domain(&self) -> u64 {
+        self.end_time_domain
     }
 
     /// The message. An empty one is not the same as none.

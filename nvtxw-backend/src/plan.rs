@@ -79,7 +79,11 @@ pub(crate) fn plan(
     };
     plan.time = times.first().map(|index| at(*index));
     plan.end = times.get(1).map(|index| at(*index));
-    plan.time_domain = time_domain(spec, &times, domain)?;
+    let mut time_domains = times
+        .iter()
+        .map(|index| time_domain(*index, &spec.entries[*index], domain));
+    plan.time_domain = time_domains.next().transpose()?.flatten();
+    plan.end_time_domain = time_domains.next().transpose()?.flatten();
     plan.scopes = scopes(spec, fields, domain)?;
 
     for field in &mut *fields {
@@ -213,25 +217,14 @@ fn event_times(kind: EventKind, fields: &[Field]) -> Result<Vec<usize>> {
         .collect()
 }
 
-/// The time domain that the semantics of the timestamps at `times` name.
-fn time_domain(spec: &SchemaSpec<'_>, times: &[usize], domain: &Domain) -> Result<Option<u64>> {
-    let mut named = times
-        .iter()
-        .map(|index| (*index, spec.entries[*index].semantics.time_domain));
-    let Some((index, first)) = named.next() else {
-        return Ok(None);
-    };
-    if named.any(|(_, other)| other != first) {
-        return Err(Refusal::unsupported(
-            "start and end in different time domains are not decoded yet; give both the same time semantics",
-        ));
-    }
-    match first {
+/// The time domain that the semantics of a timestamp name.
+fn time_domain(index: usize, entry: &EntrySpec<'_>, domain: &Domain) -> Result<Option<u64>> {
+    match entry.semantics.time_domain {
         Some(id) if !domain.knows_time_domain(id) => Err(Refusal::invalid(format!(
             "{}: the time semantics name {id}, which is neither a timestamp type nor a time domain of the domain",
-            label(index, &spec.entries[index])
+            label(index, entry)
         ))),
-        first => Ok(first),
+        named => Ok(named),
     }
 }
 

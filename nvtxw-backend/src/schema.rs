@@ -39,9 +39,14 @@ impl Schema {
         self.role
     }
 
-    /// The time domain of its timestamps, where it is not the stream's.
+    /// The time domain of its timestamp, or of a range's start, where it is not the stream's.
     pub fn time_domain(&self) -> Option<u64> {
         self.plan.time_domain
+    }
+
+    /// The time domain of a range's end beside its start, where it is not the stream's.
+    pub fn end_time_domain(&self) -> Option<u64> {
+        self.plan.end_time_domain
     }
 
     /// Bytes of one payload; of a dynamic schema, whose payloads differ, what they have at least.
@@ -272,8 +277,10 @@ pub(crate) struct Plan {
     pub(crate) category: Option<usize>,
     pub(crate) range_id: Option<usize>,
     pub(crate) scopes: ScopesAt,
-    /// The time domain that the timestamps name.
+    /// The time domain that `time` names.
     pub(crate) time_domain: Option<u64>,
+    /// The one that `end` names.
+    pub(crate) end_time_domain: Option<u64>,
     /// Whether a field that is shown is or holds a registered string.
     pub(crate) has_handles: bool,
     /// Whether all fields are plain, and the schema is static.

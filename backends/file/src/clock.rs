@@ -29,16 +29,24 @@ impl Clock {
             ))
         })
     }
+}
 
-    pub(crate) fn time(self, time: Time) -> Result<Time> {
-        Ok(match time {
-            Time::Point(at) => Time::Point(self.nanoseconds(at)?),
-            Time::Range { start, end } => Time::Range {
-                start: self.nanoseconds(start)?,
-                end: self.nanoseconds(end)?,
-            },
-        })
-    }
+/// A time in nanoseconds, of which a range's end has a clock of its own.
+pub(crate) fn time(time: Time, clock: Option<Clock>, end_clock: Option<Clock>) -> Result<Time> {
+    let nanoseconds =
+        |clock: Option<Clock>, ticks| clock.map_or(Ok(ticks), |clock| clock.nanoseconds(ticks));
+    Ok(match time {
+        Time::Point(at) => Time::Point(nanoseconds(clock, at)?),
+        Time::Range { start, end } => {
+            let (start, end) = (nanoseconds(clock, start)?, nanoseconds(end_clock, end)?);
+            if end < start {
+                return Err(Refusal::invalid(format!(
+                    "ends before it starts: start {start} ns, end {end} ns"
+                )));
+            }
+            Time::Range { start, end }
+        }
+    })
 }
 
 #[cfg(test)]
@@ -60,6 +68,27 @@ mod tests {
         assert_eq!(clock(1_755_000_000).nanoseconds(-1).unwrap(), -1);
         assert_eq!(clock(1_755_000_000).nanoseconds(1755).unwrap(), 1000);
         assert_eq!(clock(u64::MAX).nanoseconds(i64::MAX).unwrap(), 499_999_999);
+    }
+
+    #[test]
+    fn a_range_s_start_and_end_may_have_different_clocks() {
+        let range = |start, end| Time::Range { start, end };
+        let (micro, milli) = (Some(clock(1_000_000)), Some(clock(1000)));
+        let converted = |time_of, a, b| time(time_of, a, b).unwrap();
+        assert_eq!(
+            converted(range(5000, 7), micro, milli),
+            range(5_000_000, 7_000_000)
+        );
+        assert_eq!(converted(range(1, 2), None, micro), range(1, 2000));
+        assert_eq!(
+            converted(Time::Point(3), milli, None),
+            Time::Point(3_000_000)
+        );
+        let refusal = time(range(5000, 4), micro, milli).unwrap_err();
+        assert_eq!(
+            refusal.reason(),
+            "ends before it starts: start 5000000 ns, end 4000000 ns"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use nvtxw_backend::{
     SchemaRole, ScopeRef, Stream, StreamInfo, Time,
 };
 
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
 use crate::counter::{self, Sample};
 use crate::format::{Format, FormatStream, Half, Number, Ranges};
 use crate::perfetto::Perfetto;
@@ -119,14 +119,19 @@ impl<F: Format> StreamIn<F> {
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
         let place = self.place(event.scope_id(), || event.scope());
         let clock = self.clock(event.time_domain());
-        let time = match clock {
-            None => event.time(),
-            Some(clock) => clock.time(event.time())?,
+        let is_one_clock = event.end_time_domain() == event.time_domain();
+        let is_usual = is_one_clock && clock.is_none();
+        let time = match is_usual {
+            true => event.time(),
+            false => {
+                let end_clock = self.clock(event.end_time_domain());
+                clock::time(event.time(), clock, end_clock)?
+            }
         };
         match (event.kind(), time) {
             (kind, Time::Range { start, end }) => {
                 let nests = kind == EventKind::RangePushPop;
-                if clock.is_none()
+                if is_usual
                     && let Some(payload) = event.plain()
                     && let Some(ranges) = self.out.ranges(event.schema(), place)
                     && ranges.write(payload, self.timeline.buffer()).is_some()
@@ -225,8 +230,9 @@ impl<F: Format> StreamIn<F> {
         else {
             return 0;
         };
-        let time_domain = schema.time_domain().unwrap_or(self.info.time_domain());
-        if self.clock(time_domain).is_some() {
+        let start = schema.time_domain().unwrap_or(self.info.time_domain());
+        let end = schema.end_time_domain().unwrap_or(self.info.time_domain());
+        if start != end || self.clock(start).is_some() {
             return 0;
         }
         let domain = Arc::clone(self.info.domain());

@@ -257,6 +257,73 @@ fn time_domains_by_precedence() {
 }
 
 #[test]
+fn start_and_end_may_be_in_different_time_domains() {
+    let scene = Scene::new();
+    let time = |id| nvtxSemanticsTime_t {
+        header: nvtxSemanticsHeader_t {
+            structSize: size_of::<nvtxSemanticsTime_t>() as u32,
+            semanticId: NVTX_SEMANTIC_ID_TIME_V1,
+            version: 1,
+            next: ptr::null(),
+        },
+        timeDomainId: id,
+    };
+    let (gpu, tsc, none) = (
+        time(NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER),
+        time(NVTX_TIMESTAMP_TYPE_CPU_TSC),
+        time(999),
+    );
+    let entries = |start: Option<&nvtxSemanticsTime_t>, end: Option<&nvtxSemanticsTime_t>| {
+        let mut entries = pushpop_entries();
+        for (entry, time) in entries.iter_mut().zip([start, end]) {
+            entry.semantics = time.map_or(ptr::null(), |time| &raw const time.header);
+        }
+        entries
+    };
+    let pushpop =
+        |start, end| scene.schema(NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_PUSHPOP, &entries(start, end));
+    // Each with the stream's where it names none; only in one time domain does the end come after the start.
+    let later = bytes![5_i64, 3_i64];
+    for (start, end, shown) in [
+        (Some(&gpu), Some(&tsc), "time domain 80 to 10"),
+        (Some(&gpu), None, "time domain 80 to 0"),
+        (None, Some(&tsc), "to 10"),
+    ] {
+        let schema = pushpop(start, end);
+        assert_eq!(
+            scene.written(&[payload(schema, &later)]),
+            format!("range_pushpop @5..3 {shown}")
+        );
+        let info = scene.program.journal.domain().schema(schema);
+        let info = info.expect("it is registered");
+        assert_eq!(
+            (info.time_domain(), info.end_time_domain()),
+            (
+                start.map(|time| time.timeDomainId),
+                end.map(|time| time.timeDomainId)
+            )
+        );
+    }
+    for domain in [None, Some(&gpu)] {
+        scene.refused(
+            &[payload(pushpop(domain, domain), &later)],
+            "ends before it starts: start 5, end 3",
+        );
+    }
+    assert_invalid(
+        scene.program.schema(
+            scene.domain,
+            &schema_attr(
+                NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_PUSHPOP,
+                &entries(None, Some(&none)),
+            ),
+        ),
+        "SchemaRegister on \"\": entry 1 `end`: the time semantics name 999, which is neither a timestamp type nor a time \
+         domain of the domain",
+    );
+}
+
+#[test]
 fn scopes_by_precedence() {
     let scene = Scene::new();
     let scope = |path| {

@@ -280,6 +280,9 @@ fn show_event(event: &Event<'_>) -> String {
     if event.time_domain() != 0 {
         add(format_args!(" time domain {}", event.time_domain()));
     }
+    if event.end_time_domain() != event.time_domain() {
+        add(format_args!(" to {}", event.end_time_domain()));
+    }
     if event.payload_count() != 1 {
         add(format_args!(" of {} payloads", event.payload_count()));
     }
