@@ -7,6 +7,7 @@ use nvtxw_abi::EntryType;
 use crate::schema::{Field, Schema};
 use crate::scope::ScopeRef;
 use crate::semantics::CounterSemantics;
+use crate::stream::StreamInfo;
 
 /// A registered counter, or group of counters that are sampled together.
 #[derive(Debug)]
@@ -42,6 +43,15 @@ impl Counter {
     /// The scope that the counter was registered for; [`ScopeRef::None`] leaves it to the stream.
     pub fn scope(&self) -> ScopeRef {
         self.scope.clone()
+    }
+
+    /// Where samples in this stream belong that name no scope: the [scope](Self::scope) of the counter, else that of the
+    /// stream.
+    pub fn scope_in(&self, stream: &StreamInfo) -> ScopeRef {
+        match &self.scope {
+            ScopeRef::None => stream.scope(),
+            scope => scope.clone(),
+        }
     }
 
     /// What one sample holds.

@@ -1,5 +1,7 @@
 //! Enums: names for the values of an integer.
 
+use std::borrow::Cow;
+
 use crate::refusal::{Refusal, Result};
 
 /// A registered enum.
@@ -77,5 +79,75 @@ impl Enum {
             .iter()
             .find(|entry| entry.value == value)
             .map(|entry| &*entry.name)
+    }
+
+    /// The truth value that this is, if the enum is that of a `bool`: 1 byte, and the names `false` and `true` for 0 and 1.
+    pub fn as_bool(&self, value: u64) -> Option<bool> {
+        let is_bool = self.size == 1
+            && self.entries.len() == 2
+            && self.find(0) == Some("false")
+            && self.find(1) == Some("true");
+        (is_bool && value <= 1).then_some(value == 1)
+    }
+
+    /// The value in words: its [name](Self::find), or the names of the flags that are set in it, and in hexadecimal what is
+    /// set besides them: `pinned | async | 0x40`. `None` if nothing in it has a name.
+    pub fn describe(&self, value: u64) -> Option<Cow<'_, str>> {
+        if let Some(name) = self.find(value) {
+            return Some(name.into());
+        }
+        let (mut rest, mut names) = (value, Vec::new());
+        for flag in self.entries.iter().filter(|entry| entry.is_flag) {
+            if flag.value != 0 && value & flag.value == flag.value {
+                rest &= !flag.value;
+                names.push(Cow::Borrowed(&*flag.name));
+            }
+        }
+        if names.is_empty() {
+            return None;
+        }
+        if rest != 0 {
+            names.push(format!("{rest:#x}").into());
+        }
+        Some(names.join(" | ").into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Enum, EnumEntry};
+
+    fn described(entries: &[(&str, u64, bool)], value: u64) -> Option<String> {
+        let entries = entries.iter().map(|&(name, value, is_flag)| EnumEntry {
+            name: name.into(),
+            value,
+            is_flag,
+        });
+        let meaning = Enum::new(1, None, 4, entries.collect());
+        meaning.describe(value).map(String::from)
+    }
+
+    #[test]
+    fn values_are_described_by_name_and_flags_one_by_one() {
+        let flags = [
+            ("none", 0, true),
+            ("pinned", 1, true),
+            ("async", 2, true),
+            ("both", 3, true),
+        ];
+        for (value, words) in [
+            (0, Some("none")),
+            (2, Some("async")),
+            (3, Some("both")),
+            (0x42, Some("async | 0x40")),
+            (0x43, Some("pinned | async | both | 0x40")),
+            (0x40, None),
+        ] {
+            assert_eq!(described(&flags, value).as_deref(), words, "{value:#x}");
+        }
+        // What is no flag does not combine.
+        let plain = [("red", 1, false), ("green", 2, false)];
+        assert_eq!(described(&plain, 2).as_deref(), Some("green"));
+        assert_eq!(described(&plain, 3), None);
     }
 }

@@ -48,6 +48,23 @@ pub enum Time {
     },
 }
 
+impl Time {
+    /// The instant, or the range's start.
+    pub fn start(self) -> i64 {
+        match self {
+            Self::Point(start) | Self::Range { start, .. } => start,
+        }
+    }
+
+    /// The range's end.
+    pub fn end(self) -> Option<i64> {
+        match self {
+            Self::Point(_) => None,
+            Self::Range { end, .. } => Some(end),
+        }
+    }
+}
+
 /// The text of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text<'a> {

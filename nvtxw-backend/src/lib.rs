@@ -142,6 +142,10 @@
 //! assert_eq!(*lines.lock().unwrap(), ["gpu: at 10 queue=I64(3)", "gpu: at 20 queue: Unavailable"]);
 //! ```
 //!
+//! A [`Visitor`] gets the fields one by one, where the producer has them. [`Event::fields`] and [`CounterSample::fields`] keep
+//! them as a tree, which the feature `serde` serialises: `examples/jsonl_backend` in the project's repository, a library to copy
+//! from, writes JSON lines with it.
+//!
 //! # What this crate takes care of
 //! - **Arguments**: null pointers, struct sizes smaller and larger than today's, masks, text that is not UTF-8, sizes and
 //!   counts that can't be. Only what a mask or a size covers is read. Names with bytes that are not UTF-8 get U+FFFD in
@@ -216,6 +220,7 @@ mod string;
 mod sync;
 mod text;
 mod time;
+mod tree;
 mod value;
 mod walk;
 mod write;
@@ -246,6 +251,7 @@ pub use self::stream::StreamInfo;
 pub use self::string::Registered;
 pub use self::text::WideText;
 pub use self::time::TimeDomain;
+pub use self::tree::{Fields, Tree};
 pub use self::value::{Value, Visitor};
 
 #[doc(hidden)]

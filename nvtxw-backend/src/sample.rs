@@ -74,7 +74,7 @@ impl<'a> CounterBatch<'a> {
 
     /// Where samples that name no scope belong: the scope of the counter, else that of the stream.
     pub fn scope(&self) -> ScopeRef {
-        default_scope(self.counter, self.stream)
+        self.counter.scope_in(self.stream)
     }
 
     /// The time domain of the timestamps: that of the counter, else the stream's. A
@@ -149,14 +149,6 @@ impl<'a> CounterBatch<'a> {
     }
 }
 
-/// Where samples that name no scope belong.
-fn default_scope(counter: &Counter, stream: &StreamInfo) -> ScopeRef {
-    match &counter.scope {
-        ScopeRef::None => stream.scope(),
-        scope => scope.clone(),
-    }
-}
-
 /// The timestamp that is `steps` intervals after `time`.
 fn step(time: i64, interval: i64, steps: i128) -> Result<i64> {
     let at = i128::from(time) + i128::from(interval) * steps;
@@ -187,7 +179,7 @@ impl CounterSample<'_> {
     /// Where the sample belongs: the scope that it names, else that of its [batch](CounterBatch::scope).
     pub fn scope(&self) -> ScopeRef {
         match self.scope {
-            0 => default_scope(self.counter, self.stream),
+            0 => self.counter.scope_in(self.stream),
             scope => {
                 let named = self.stream.domain().scope_ref(scope);
                 named.unwrap_or(ScopeRef::None)

@@ -8,6 +8,10 @@ use nvtxw_abi::PredefinedScope;
 use crate::refusal::{Refusal, Result};
 
 /// A registered scope: a place in a tree of names.
+///
+/// Displays as its whole path, `/GPU[0]/Engine[1]`, with a `\` before what is plain text and would be read otherwise, so that
+/// different scopes look different. The `/` at the start is the root; `CurrentVm/…` starts from the virtual machine, and a path
+/// that starts with a name from nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Scope {
     id: u64,
@@ -61,6 +65,41 @@ impl Scope {
     }
 }
 
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "/";
+        match self.anchor {
+            PredefinedScope::None => separator = "",
+            PredefinedScope::Root if self.path.is_empty() => f.write_str("/")?,
+            PredefinedScope::Root => {}
+            anchor => write!(f, "{anchor:?}")?,
+        }
+        for segment in &self.path {
+            f.write_str(separator)?;
+            separator = "/";
+            write_escaped(&segment.name, f)?;
+            if let Some(key) = &segment.key {
+                f.write_str("[")?;
+                write_escaped(key, f)?;
+                f.write_str("]")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_escaped(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    use fmt::Write;
+
+    for character in text.chars() {
+        if matches!(character, '/' | '[' | ']' | '\\') {
+            f.write_char('\\')?;
+        }
+        f.write_char(character)?;
+    }
+    Ok(())
+}
+
 /// One step of a scope's path: `name`, or `name[key]` for one of several siblings. Displays as that, without escapes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Segment {
@@ -90,7 +129,7 @@ impl fmt::Display for Segment {
     }
 }
 
-/// A scope that something refers to.
+/// A scope that something refers to. Displays as a registered [`Scope`] does: `/` is the root, and nothing is no scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScopeRef {
     /// No scope.
@@ -112,6 +151,17 @@ impl ScopeRef {
             Self::Root => PredefinedScope::Root.to_raw(),
             Self::Predefined(scope) => scope.to_raw(),
             Self::Registered(scope) => scope.id,
+        }
+    }
+}
+
+impl fmt::Display for ScopeRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => Ok(()),
+            Self::Root => f.write_str("/"),
+            Self::Predefined(scope) => write!(f, "{scope:?}"),
+            Self::Registered(scope) => scope.fmt(f),
         }
     }
 }
@@ -184,7 +234,11 @@ fn bad_path(path: &str, defect: &str) -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use super::{Segment, parse_path};
+    use std::sync::Arc;
+
+    use nvtxw_abi::PredefinedScope;
+
+    use super::{Scope, ScopeRef, Segment, parse_path};
 
     fn path(text: &str) -> Vec<(String, Option<String>)> {
         let segments = parse_path(text).expect("a good path");
@@ -255,5 +309,38 @@ mod tests {
         let segments = parse_path(r"a\/b[0]/c").expect("a good path");
         let shown: Vec<String> = segments.iter().map(Segment::to_string).collect();
         assert_eq!(shown, ["a/b[0]", "c"]);
+    }
+
+    #[test]
+    fn different_scopes_display_differently() {
+        let scope = |parent: &ScopeRef, path| {
+            ScopeRef::Registered(Arc::new(Scope::new(
+                9,
+                parent,
+                parse_path(path).expect(path),
+            )))
+        };
+        let below = |parent: PredefinedScope, path| scope(&parent.into(), path);
+        let engine = below(PredefinedScope::Root, "GPU[0]/Engine[1]");
+        for (scope, shown) in [
+            (ScopeRef::None, ""),
+            (ScopeRef::Root, "/"),
+            (PredefinedScope::CurrentSwThread.into(), "CurrentSwThread"),
+            (below(PredefinedScope::Root, ""), "/"),
+            (engine.clone(), "/GPU[0]/Engine[1]"),
+            (
+                scope(&engine, r"queue \[high\]"),
+                r"/GPU[0]/Engine[1]/queue \[high\]",
+            ),
+            (below(PredefinedScope::Root, r"a\/b"), r"/a\/b"),
+            (scope(&below(PredefinedScope::Root, r"a\"), "b"), r"/a\\/b"),
+            (
+                below(PredefinedScope::CurrentVm, "a/b[]"),
+                "CurrentVm/a/b[]",
+            ),
+            (below(PredefinedScope::None, "a/b"), "a/b"),
+        ] {
+            assert_eq!(scope.to_string(), shown);
+        }
     }
 }

@@ -433,10 +433,7 @@ impl<F: Format> Stream for StreamIn<F> {
         };
         let admitted = time.and_then(|time| self.out.admit(time).map(|()| time));
         let time = admitted.map_err(|refusal| self.refused(refusal))?;
-        let scope = match counter.scope() {
-            ScopeRef::None => self.info.scope(),
-            scope => scope,
-        };
+        let scope = counter.scope_in(&self.info);
         let index = self.tracked(counter, &scope);
         let Tracked { tracks, last } = &mut self.counters[index];
         for (&mut track, last) in tracks.iter_mut().zip(last) {

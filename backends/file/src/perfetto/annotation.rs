@@ -1,6 +1,5 @@
 //! The fields of payloads, as annotations.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 
 use nvtxw_backend::{Correlation, Enum, Field, Schema, Value, Visitor};
@@ -57,16 +56,10 @@ impl<'a> Annotator<'a> {
     }
 
     fn enumerated(&mut self, value: u64, meaning: &Enum) {
-        if value <= 1 && is_bool(meaning) {
-            self.out.bool(annotation::BOOL, value == 1);
-            return;
-        }
-        match meaning.find(value) {
-            Some(name) => self.text(name),
-            None => match combination(value, meaning) {
-                Some(names) => self.text(&names),
-                None => self.out.uint(annotation::UINT, value),
-            },
+        match (meaning.as_bool(value), meaning.describe(value)) {
+            (Some(value), _) => self.out.bool(annotation::BOOL, value),
+            (None, Some(words)) => self.text(&words),
+            (None, None) => self.out.uint(annotation::UINT, value),
         }
     }
 
@@ -287,31 +280,4 @@ fn flow(correlation: &Correlation, value: Value<'_>) -> Option<u64> {
 
 fn fold(number: u128) -> u64 {
     mix(number as u64 ^ mix((number >> 64) as u64))
-}
-
-/// The names of the flags that are set, and in hexadecimal what is set besides them: `pinned | async | 0x40`.
-fn combination(value: u64, meaning: &Enum) -> Option<String> {
-    let mut rest = value;
-    let mut names = Vec::new();
-    for flag in meaning.entries().iter().filter(|entry| entry.is_flag) {
-        if flag.value != 0 && value & flag.value == flag.value {
-            rest &= !flag.value;
-            names.push(Cow::Borrowed(&*flag.name));
-        }
-    }
-    if names.is_empty() {
-        return None;
-    }
-    if rest != 0 {
-        names.push(format!("{rest:#x}").into());
-    }
-    Some(names.join(" | "))
-}
-
-/// Whether an enum is that of `bool`.
-fn is_bool(meaning: &Enum) -> bool {
-    meaning.size() == 1
-        && meaning.entries().len() == 2
-        && meaning.find(0) == Some("false")
-        && meaning.find(1) == Some("true")
 }
