@@ -147,8 +147,6 @@ pub(crate) enum Half<'a> {
     First,
     /// Its end, whose fields are joined with these of its start.
     Second(&'a [u8]),
-    /// Its end, whose start is written.
-    Alone,
 }
 
 /// A counter's value.

@@ -24,6 +24,8 @@
 //! - **Ranges.** Ranges that nest share a track; what overlaps by part gets a further one, which is
 //!   shown together with the first. Whatever the order in which they come, both keep their times.
 //!   A push or a start without its other half stays open; a pop or an end without one is refused.
+//!   A range has name, category and colour of its start; those of its end are annotations where they
+//!   differ.
 //! - **Names** are messages, else the name of the schema, else that of the kind. An empty message
 //!   counts as none. Bad UTF-8 becomes U+FFFD.
 //! - **Times** are nanoseconds. Ticks of a registered time domain whose resolution is known are converted, rounded down;

@@ -1,4 +1,8 @@
-//! Writes protobuf messages into a buffer.
+//! Writes protobuf messages into a buffer, and reads them.
+
+mod read;
+
+pub(crate) use read::{Fields, Value, first_uint, nested};
 
 /// The wire types that we use.
 const VARINT: u32 = 0;
@@ -304,51 +308,6 @@ fn tag(field: u32, wire: u32) -> (u64, usize) {
     varint((field << 3 | wire).into())
 }
 
-/// The nested messages and texts of a message that [`Writer`] wrote, with their field numbers.
-pub(crate) fn nested(mut message: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
-    std::iter::from_fn(move || {
-        while !message.is_empty() {
-            let tag = read_varint(&mut message) as u32;
-            match tag & 7 {
-                VARINT => {
-                    read_varint(&mut message);
-                }
-                FIXED64 => message = &message[8..],
-                _ => {
-                    let len = read_varint(&mut message) as usize;
-                    let (content, rest) = message.split_at(len);
-                    message = rest;
-                    return Some((tag >> 3, content));
-                }
-            }
-        }
-        None
-    })
-}
-
-/// The first field of a message that [`Writer`] wrote, if it is a number, and what comes after it.
-pub(crate) fn first_uint(mut message: &[u8]) -> Option<(u32, u64, &[u8])> {
-    let tag = read_varint(&mut message) as u32;
-    (tag & 7 == VARINT).then(|| {
-        let value = read_varint(&mut message);
-        (tag >> 3, value, message)
-    })
-}
-
-fn read_varint(bytes: &mut &[u8]) -> u64 {
-    let mut value = 0;
-    let mut shift = 0;
-    while let Some((&byte, rest)) = bytes.split_first() {
-        *bytes = rest;
-        value |= u64::from(byte & 0x7F) << shift;
-        shift += 7;
-        if byte < 0x80 {
-            break;
-        }
-    }
-    value
-}
-
 /// The bytes that `len` takes as a varint.
 fn width(len: usize) -> usize {
     match len {
@@ -403,21 +362,6 @@ mod tests {
                 [(9, Field::Int(value))]
             );
         }
-    }
-
-    #[test]
-    fn nested_messages_are_found_between_other_fields() {
-        let mut writer = Writer::default();
-        writer.uint(9, u64::MAX);
-        let open = writer.open(4, 500);
-        writer.uint(1, 300);
-        writer.close(open);
-        writer.fixed64(47, u64::MAX);
-        writer.text(4, "");
-        let all: Vec<_> = nested(writer.as_bytes()).collect();
-        assert_eq!(all, [(4, &[0x08, 0xAC, 0x02][..]), (4, &[])]);
-        assert_eq!(first_uint(all[0].1), Some((1, 300, &[][..])));
-        assert_eq!(first_uint(all[1].1), Some((0, 0, &[][..])));
     }
 
     #[test]

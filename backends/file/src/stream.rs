@@ -186,7 +186,7 @@ impl<F: Format> StreamIn<F> {
                     )));
                 };
                 check_order("range_pop", time, push.start)?;
-                let half = push.fields.map_or(Half::Alone, Half::Second);
+                let half = Half::Second(push.fields);
                 let fields = encode(&mut self.fields, &mut self.out, event, half)?;
                 self.timeline.pop(place, time, fields);
             }
@@ -212,7 +212,7 @@ impl<F: Format> StreamIn<F> {
                     )));
                 };
                 check_order("range_end", time, start.start)?;
-                let half = start.fields.map_or(Half::Alone, Half::Second);
+                let half = Half::Second(start.fields);
                 let fields = encode(&mut self.fields, &mut self.out, event, half)?;
                 self.timeline.end(id, time, fields);
             }

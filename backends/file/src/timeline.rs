@@ -129,8 +129,8 @@ struct Start {
 #[derive(Clone, Copy)]
 pub(crate) struct FirstHalf<'a> {
     pub(crate) start: i64,
-    /// The fields it came with; `None` if they are in the file already.
-    pub(crate) fields: Option<&'a [u8]>,
+    /// The fields it came with.
+    pub(crate) fields: &'a [u8],
 }
 
 #[derive(Default)]
@@ -252,7 +252,7 @@ impl Timeline {
         let push = self.places[place as usize].pushes.last()?;
         Some(FirstHalf {
             start: push.start,
-            fields: (push.state == PushState::Waiting).then_some(&push.fields),
+            fields: &push.fields,
         })
     }
 
@@ -304,7 +304,7 @@ impl Timeline {
         let start = self.starts.get(&id)?;
         Some(FirstHalf {
             start: start.time,
-            fields: Some(&start.fields),
+            fields: &start.fields,
         })
     }
 
@@ -540,7 +540,6 @@ impl Timeline {
             self.tally.outside_base += 1;
             push.state = PushState::Dropped;
         }
-        self.spare.push(mem::take(&mut push.fields));
     }
 
     fn emit(&mut self, item: &Item, fields: &[u8], out: &mut impl Emit) {

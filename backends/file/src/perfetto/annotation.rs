@@ -64,11 +64,7 @@ impl<'a> Annotator<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        let Tables { values, new, .. } = self.texts;
-        match intern(values, new, interned::STRING_VALUES, text) {
-            Some(number) => self.out.uint(annotation::STRING_IID, number),
-            None => self.out.text(annotation::STRING, text),
-        }
+        self.texts.value(text, self.out);
     }
 }
 

@@ -10,7 +10,7 @@ use super::plan::Plans;
 use super::quick::Quick;
 use crate::format::Half;
 use crate::intern::{Number, Texts};
-use crate::proto::Writer;
+use crate::proto::{self, Value, Writer};
 
 /// Encodes the events of a stream.
 #[derive(Default)]
@@ -34,6 +34,19 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
+    /// Appends a text that is an annotation's value.
+    pub(super) fn value(&mut self, text: &str, out: &mut Writer) {
+        match intern(
+            &mut self.values,
+            &mut self.new,
+            interned::STRING_VALUES,
+            text,
+        ) {
+            Some(number) => out.uint(annotation::STRING_IID, number),
+            None => out.text(annotation::STRING, text),
+        }
+    }
+
     /// The number of a registered name, if it is known.
     #[inline]
     pub(super) fn name(&self, handle: u64) -> Option<u32> {
@@ -68,17 +81,20 @@ impl Encoder {
             _ if event.payload_count() > 1 => Some(None),
             _ => None,
         });
-        if !matches!(half, Half::Alone) {
-            self.name(event, matches!(half, Half::First), out);
-            if let Some(category) = event.category() {
-                self.category(category, domain, out);
+        match half {
+            Half::First => {
+                self.name(event, out);
+                if let Some(category) = event.category() {
+                    self.category(category, domain, out);
+                }
+                if let Some(color) = event.color() {
+                    self.color(event, color, out);
+                }
+                if event.kind() == EventKind::RangeStart {
+                    self.range_id(event, out);
+                }
             }
-            if let Some(color) = event.color() {
-                self.color(event, color, out);
-            }
-        }
-        if matches!(half, Half::First) && event.kind() == EventKind::RangeStart {
-            self.range_id(event, out);
+            Half::Second(first) => self.changes(event, domain, first, out),
         }
         let Self {
             texts,
@@ -100,44 +116,33 @@ impl Encoder {
         }
     }
 
-    /// The message; if there is none and the event must have a name, that of its schema or kind.
+    /// The message; if there is none, the name of the schema or the kind.
     #[inline]
-    fn name(&mut self, event: &Event<'_>, needed: bool, out: &mut Writer) {
+    fn name(&mut self, event: &Event<'_>, out: &mut Writer) {
         if let Some(Text::Registered(string)) = event.message()
             && let Some(number) = self.texts.names.recent(string.handle())
         {
             out.uint(event::NAME_IID, number.into());
         } else {
-            self.any_name(event, needed, out);
+            self.any_name(event, out);
         }
     }
 
-    fn any_name(&mut self, event: &Event<'_>, needed: bool, out: &mut Writer) {
+    fn any_name(&mut self, event: &Event<'_>, out: &mut Writer) {
         let Tables { names, new, .. } = &mut self.texts;
-        let lossy;
-        let (key, text) = match event.message() {
-            Some(Text::Registered(string)) => (string.handle(), string.text()),
-            Some(Text::Inline(bytes)) if !bytes.is_empty() => {
-                // The check alone is much faster, and mostly all that is needed.
-                lossy = str::from_utf8(bytes)
-                    .map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
-                (0, &*lossy)
-            }
-            Some(Text::Wide(wide)) if !wide.is_empty() => {
-                lossy = wide.to_string().into();
-                (0, &*lossy)
-            }
-            // A plain event without a message has an empty one.
-            _ if !needed => return,
-            _ => (0, event.schema().name().unwrap_or(event.kind().name())),
+        let key = match event.message() {
+            Some(Text::Registered(string)) => string.handle(),
+            _ => 0,
         };
+        let text = message(event)
+            .unwrap_or_else(|| event.schema().name().unwrap_or(event.kind().name()).into());
         let number = match key {
-            0 => intern(names, new, interned::NAMES, text),
-            _ => intern_key(names, new, interned::NAMES, key, text),
+            0 => intern(names, new, interned::NAMES, &text),
+            _ => intern_key(names, new, interned::NAMES, key, &text),
         };
         match number {
             Some(number) => out.uint(event::NAME_IID, number),
-            None => out.text(event::NAME, text),
+            None => out.text(event::NAME, &text),
         }
     }
 
@@ -162,9 +167,7 @@ impl Encoder {
         match number {
             Some(number) => out.uint(event::CATEGORY_IIDS, number),
             None => {
-                let name = domain.category(category);
-                let name = name.map_or_else(|| category.to_string(), |name| name.to_string());
-                out.text(event::CATEGORIES, &name);
+                out.text(event::CATEGORIES, &category_name(category, domain));
             }
         }
     }
@@ -176,20 +179,52 @@ impl Encoder {
         let number = match colors.recent(color.into()) {
             Some(number) => Some(number.into()),
             None => {
-                let text = format!("#{color:08X}");
+                let text = color_text(color);
                 intern_key(colors, new, interned::CORRELATION_IDS, color.into(), &text)
             }
         };
         match number {
             Some(number) => out.uint(event::CORRELATION_ID_IID, number),
-            None => out.text(event::CORRELATION_ID, &format!("#{color:08X}")),
+            None => out.text(event::CORRELATION_ID, &color_text(color)),
         }
-        self.attribute(event, FieldRole::Color, "color", color.into(), out);
+        self.color_annotation(event, color, out);
+    }
+
+    fn color_annotation(&mut self, event: &Event<'_>, color: u32, out: &mut Writer) {
+        let value = Attribute::Number(color.into());
+        self.attribute(event, FieldRole::Color, "color", value, out);
     }
 
     fn range_id(&mut self, event: &Event<'_>, out: &mut Writer) {
         if let Some(id) = event.range_id() {
-            self.attribute(event, FieldRole::RangeId, "range_id", id, out);
+            let value = Attribute::Number(id);
+            self.attribute(event, FieldRole::RangeId, "range_id", value, out);
+        }
+    }
+
+    /// A range has name, category and colour of its first half. What its second has instead of
+    /// them is annotated.
+    fn changes(&mut self, event: &Event<'_>, domain: &Domain, first: &[u8], out: &mut Writer) {
+        if let Some(text) = message(event) {
+            let known = (event::NAME_IID, event::NAME);
+            if !has(first, known, &self.texts.names, &text) {
+                let value = Attribute::Text(&text);
+                self.attribute(event, FieldRole::Message, "message", value, out);
+            }
+        }
+        if let Some(category) = event.category() {
+            let text = category_name(category, domain);
+            let known = (event::CATEGORY_IIDS, event::CATEGORIES);
+            if !has(first, known, &self.texts.categories, &text) {
+                let value = Attribute::Text(&text);
+                self.attribute(event, FieldRole::Category, "category", value, out);
+            }
+        }
+        if let Some(color) = event.color() {
+            let known = (event::CORRELATION_ID_IID, event::CORRELATION_ID);
+            if !has(first, known, &self.texts.colors, &color_text(color)) {
+                self.color_annotation(event, color, out);
+            }
         }
     }
 
@@ -200,7 +235,7 @@ impl Encoder {
         event: &Event<'_>,
         role: FieldRole,
         name: &str,
-        value: u64,
+        value: Attribute<'_>,
         out: &mut Writer,
     ) {
         let mut fields = event.schema().fields().iter();
@@ -211,9 +246,49 @@ impl Encoder {
         let name = field.map_or(name, |field| field.name());
         let open = out.open(event::ANNOTATIONS, 0);
         self.names.write(name, &mut self.texts, out);
-        out.uint(annotation::UINT, value);
+        match value {
+            Attribute::Number(number) => out.uint(annotation::UINT, number),
+            Attribute::Text(text) => self.texts.value(text, out),
+        }
         out.close(open);
     }
+}
+
+/// The value of an attribute that is annotated.
+enum Attribute<'a> {
+    Number(u64),
+    Text(&'a str),
+}
+
+/// The message of an event. One of a plain event that has none is empty.
+fn message<'e>(event: &Event<'e>) -> Option<Cow<'e, str>> {
+    let text = match event.message()? {
+        Text::Registered(string) => return Some(string.text().into()),
+        // The check alone is much faster, and mostly all that is needed.
+        Text::Inline(bytes) => {
+            str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+        }
+        Text::Wide(wide) => wide.to_string().into(),
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+fn category_name(category: u32, domain: &Domain) -> String {
+    let name = domain.category(category);
+    name.map_or_else(|| category.to_string(), |name| name.to_string())
+}
+
+fn color_text(color: u32) -> String {
+    format!("#{color:08X}")
+}
+
+/// Whether an event has this text: by number, or inline.
+fn has(fields: &[u8], (number, inline): (u32, u32), texts: &Texts, text: &str) -> bool {
+    proto::Fields::of(fields).any(|field| match field {
+        (found, Value::Int(known)) if found == number => texts.is(known as u32, text),
+        (found, Value::Bytes(known)) if found == inline => known == text.as_bytes(),
+        _ => false,
+    })
 }
 
 /// The number of a text, if it has one, for which `field` of the interned data is written where it
