@@ -75,13 +75,13 @@ fn unfit(base: i64, time: i64) -> Refusal {
     ))
 }
 
-/// The reason why events were dropped that came before the base was decided.
-pub(crate) fn outside_base(count: u64, base: i64) -> String {
-    format!(
+/// For events that came before the base was decided, and don't fit it.
+pub(crate) fn outside_base(count: u64, base: i64) -> Refusal {
+    Refusal::failed(format!(
         "{count} events came before the first flush decided the time base {base}, and don't fit \
          it (it holds {base} to {}): set the session's `base` key to the smallest timestamp",
         base.saturating_add(i64::MAX)
-    )
+    ))
 }
 
 /// `time` as the file has it: counted from `base`, in 0..2^63; `None` outside.

@@ -23,9 +23,11 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
     /// Adds facts about the session. An error is kept for the [end](Self::end).
     fn note(&self, facts: &[Fact<'_>]);
 
-    /// The reason why so many events were dropped that came before it was decided which times the
-    /// file holds.
-    fn outside(&self, count: u64) -> String;
+    /// Refuses events that were taken before it was decided which times the file holds, and had to
+    /// be dropped then.
+    fn check_outside(&self, _count: u64) -> Result<()> {
+        Ok(())
+    }
 
     /// Completes the output.
     ///
@@ -78,7 +80,9 @@ pub(crate) trait FormatStream: Send + 'static {
     fn add_counter(&mut self, track: TrackId) -> u32;
 
     /// Refuses a time that the file can't hold.
-    fn admit(&self, time: i64) -> Result<()>;
+    fn admit(&self, _time: i64) -> Result<()> {
+        Ok(())
+    }
 
     /// What writes the usual ranges of a schema to a place, if there is such a thing.
     fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges>;
@@ -109,13 +113,17 @@ pub(crate) trait FormatStream: Send + 'static {
     fn value(&mut self, value: Number, out: &mut Writer);
 
     /// How many bytes wait for the next [`begin`](Self::begin) that are not a part of any event.
-    fn pending(&self) -> usize;
+    fn pending(&self) -> usize {
+        0
+    }
 
     /// Writes them before that.
     ///
     /// # Errors
     /// The first error of this and all earlier runs.
-    fn send_pending(&mut self) -> Result<()>;
+    fn send_pending(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// Begins a run of events.
     fn begin(&mut self) -> &mut Self::Emitter;

@@ -70,6 +70,7 @@ mod counter;
 mod format;
 mod intern;
 mod lane;
+mod outlet;
 mod perfetto;
 mod proto;
 #[cfg(test)]

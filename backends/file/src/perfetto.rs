@@ -3,6 +3,7 @@
 mod annotation;
 mod encoder;
 mod field;
+mod framing;
 mod packet;
 mod plan;
 mod quick;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
 
 use self::encoder::Encoder;
+use self::framing::PACKETS;
 use self::packet::{Header, Packets};
 use self::quick::QuickRanges;
 use crate::base::{TimeBase, outside_base, shift};
@@ -32,7 +34,7 @@ impl Format for Perfetto {
     type Stream = PerfettoStream;
 
     fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self> {
-        let sink = Sink::create(&settings.path, settings.overwrite)?;
+        let sink = Sink::create(&settings.path, settings.overwrite, PACKETS)?;
         let mut header = Header::first().facts(facts);
         if let Some(base) = settings.base {
             header = header.facts(&[base_fact(base)]);
@@ -49,8 +51,11 @@ impl Format for Perfetto {
         let _ = Header::more().facts(facts).append_to(&self.sink);
     }
 
-    fn outside(&self, count: u64) -> String {
-        outside_base(count, self.decide_base())
+    fn check_outside(&self, count: u64) -> Result<()> {
+        match count {
+            0 => Ok(()),
+            count => Err(outside_base(count, self.decide_base())),
+        }
     }
 
     fn end(&self) -> Result<()> {

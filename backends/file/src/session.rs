@@ -98,10 +98,7 @@ impl<F: Format> SessionIn<F> {
         self.0.format.end().map_err(|refusal| {
             Refusal::failed(format!("{}; {lost} events were dropped", refusal.reason()))
         })?;
-        match tally.outside_base {
-            0 => Ok(()),
-            count => Err(Refusal::failed(self.0.format.outside(count))),
-        }
+        self.0.format.check_outside(tally.outside_base)
     }
 
     /// Notes what was met at all.

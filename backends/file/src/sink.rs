@@ -1,7 +1,7 @@
 //! The file that all streams of a session append to.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
@@ -9,22 +9,33 @@ use nvtxw_backend::{Refusal, Result};
 
 use crate::sync::{Mutex, MutexGuard};
 
-/// An append-only file. Each append is a run of whole packets.
+/// An append-only file. Each append is a run of whole parts: packets, or lines.
 pub(crate) struct Sink {
     path: PathBuf,
+    framing: Framing,
     state: Mutex<State>,
+}
+
+/// What a file is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Framing {
+    /// How many bytes of the beginning of an append are whole parts.
+    pub(crate) whole: fn(&[u8]) -> usize,
+    /// What the file ends with. Each append writes over it and adds it again, so that the file is
+    /// complete in between.
+    pub(crate) tail: &'static [u8],
 }
 
 struct State {
     file: File,
-    /// Where the last whole append ends.
+    /// Where the last whole part ends.
     len: u64,
     /// The first error. Nothing is written after it: the file ends where it ended then.
     error: Option<String>,
 }
 
 impl Sink {
-    pub(crate) fn create(path: &Path, overwrite: bool) -> Result<Self> {
+    pub(crate) fn create(path: &Path, overwrite: bool, mut framing: Framing) -> Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true);
         if overwrite {
@@ -59,9 +70,13 @@ impl Sink {
                 )));
             }
             file.set_len(0).map_err(failed)?;
+        } else {
+            // What went there can't be written over.
+            framing.tail = b"";
         }
         Ok(Self {
             path: path.to_owned(),
+            framing,
             state: Mutex::new(State {
                 file,
                 len: 0,
@@ -70,18 +85,13 @@ impl Sink {
         })
     }
 
-    /// Appends whole packets. Fails, without writing, once an append has failed.
-    pub(crate) fn append(&self, packets: &[u8]) -> Result<()> {
+    /// Appends whole parts. Fails, without writing, once an append has failed.
+    pub(crate) fn append(&self, parts: &[u8]) -> Result<()> {
         let mut state = self.lock();
-        if state.error.is_none() {
-            let (written, result) = write(&mut state.file, packets);
-            state.len += whole(packets, written) as u64;
-            if let Err(error) = result {
-                // Without a half-written packet at its end the file is valid as it is. Where this
-                // fails too, readers skip that packet.
-                let _ = state.file.set_len(state.len);
-                state.error = Some(format!("writing {}: {error}", self.path.display()));
-            }
+        if state.error.is_none()
+            && let Err(error) = state.write(parts, self.framing.tail, self.framing)
+        {
+            state.error = Some(format!("writing {}: {error}", self.path.display()));
         }
         state.check()
     }
@@ -97,6 +107,29 @@ impl Sink {
 }
 
 impl State {
+    fn write(&mut self, parts: &[u8], tail: &[u8], framing: Framing) -> io::Result<()> {
+        let (written, mut result) = write(&mut self.file, parts, tail);
+        let end = self.len + parts.len() as u64;
+        if result.is_ok() && !tail.is_empty() {
+            result = self.file.seek(SeekFrom::Start(end)).map(drop);
+        }
+        match result {
+            Ok(()) => self.len = end,
+            Err(_) => self.mend(&parts[..written.min(parts.len())], framing),
+        }
+        result
+    }
+
+    /// Leaves only whole parts of what was written, and the tail.
+    fn mend(&mut self, written: &[u8], framing: Framing) {
+        self.len += (framing.whole)(written) as u64;
+        // Where this fails too, readers skip the rest or tell that the end is missing.
+        let _ = self.file.set_len(self.len);
+        if !framing.tail.is_empty() && self.file.seek(SeekFrom::Start(self.len)).is_ok() {
+            let _ = self.file.write_all(framing.tail);
+        }
+    }
+
     fn check(&self) -> Result<()> {
         match &self.error {
             None => Ok(()),
@@ -108,10 +141,15 @@ impl State {
 }
 
 /// Writes as much as it can, and says how much that was.
-fn write(file: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
+fn write(file: &mut File, parts: &[u8], tail: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
-    while written < bytes.len() {
-        match file.write(&bytes[written..]) {
+    while written < parts.len() + tail.len() {
+        let (of_parts, of_tail) = (
+            written.min(parts.len()),
+            written.saturating_sub(parts.len()),
+        );
+        let rest = [&parts[of_parts..], &tail[of_tail..]].map(IoSlice::new);
+        match file.write_vectored(&rest) {
             Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
             Ok(count) => written += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -121,42 +159,27 @@ fn write(file: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
     (written, Ok(()))
 }
 
-/// How many of the first `written` bytes of `packets` are whole packets.
-fn whole(packets: &[u8], written: usize) -> usize {
-    if written == packets.len() {
-        return written;
-    }
-    let mut end = 0;
-    while let Some(next) = after_packet(packets, end).filter(|next| *next <= written) {
-        end = next;
-    }
-    end
-}
-
-/// Where the packet ends that starts at `at`: a tag of one byte, the length of the rest, and that.
-fn after_packet(packets: &[u8], at: usize) -> Option<usize> {
-    let mut size = 0;
-    for (index, &byte) in packets.get(at + 1..)?.iter().enumerate() {
-        size |= usize::from(byte & 0x7F) << (7 * index);
-        if byte < 0x80 {
-            return Some(at + 2 + index + size);
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::replay::TempDir;
     use nvtxw_backend::ResultCode;
 
+    /// Lines, closed by a bracket.
+    const LINES: Framing = Framing {
+        whole: |written| {
+            let end = written.iter().rposition(|byte| *byte == b'\n');
+            end.map_or(0, |at| at + 1)
+        },
+        tail: b"]",
+    };
+
     #[test]
     fn an_existing_file_is_kept_unless_asked() {
         let dir = TempDir::new();
         let path = dir.path().join("a.pftrace");
         std::fs::write(&path, "precious").unwrap();
-        let refusal = Sink::create(&path, false).map(drop).unwrap_err();
+        let refusal = Sink::create(&path, false, LINES).map(drop).unwrap_err();
         assert_eq!(refusal.code(), ResultCode::FAILED);
         assert_eq!(
             refusal.reason(),
@@ -167,17 +190,17 @@ mod tests {
         );
         assert_eq!(std::fs::read(&path).unwrap(), b"precious");
 
-        let sink = Sink::create(&path, true).unwrap();
+        let sink = Sink::create(&path, true, LINES).unwrap();
         sink.append(b"ab").unwrap();
         sink.append(b"c").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"abc");
+        assert_eq!(std::fs::read(&path).unwrap(), b"abc]");
     }
 
     #[test]
     fn a_missing_folder_is_named() {
         let dir = TempDir::new();
         let path = dir.path().join("no/where.pftrace");
-        let refusal = Sink::create(&path, false).map(drop).unwrap_err();
+        let refusal = Sink::create(&path, false, LINES).map(drop).unwrap_err();
         let want = format!(
             "can't create {}: its folder doesn't exist (",
             path.display()
@@ -189,9 +212,9 @@ mod tests {
     fn a_file_has_one_session_at_a_time() {
         let dir = TempDir::new();
         let path = dir.path().join("a.pftrace");
-        let first = Sink::create(&path, true).unwrap();
+        let first = Sink::create(&path, true, LINES).unwrap();
         first.append(b"ab").unwrap();
-        let refusal = Sink::create(&path, true).map(drop).unwrap_err();
+        let refusal = Sink::create(&path, true, LINES).map(drop).unwrap_err();
         assert_eq!(
             refusal.reason(),
             format!(
@@ -201,34 +224,40 @@ mod tests {
         );
         first.append(b"c").unwrap();
         drop(first);
-        assert_eq!(std::fs::read(&path).unwrap(), b"abc");
-        Sink::create(&path, true).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"abc]");
+        Sink::create(&path, true, LINES).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"");
     }
 
     #[test]
-    fn what_was_written_ends_at_a_packet() {
-        let long = [&[0x0A, 0x81, 0x01][..], &[7; 129]].concat();
-        let packets = [&[0x0A, 2, 1, 2][..], &long, &[0x0A, 0]].concat();
-        for (written, want) in [
-            (0, 0),
-            (3, 0),
-            (4, 4),
-            (5, 4),
-            (135, 4),
-            (136, 136),
-            (137, 136),
-        ] {
-            assert_eq!(whole(&packets, written), want, "{written}");
+    fn the_file_is_complete_after_each_append() {
+        let dir = TempDir::new();
+        let path = dir.path().join("a");
+        let sink = Sink::create(&path, false, LINES).unwrap();
+        for (line, file) in [("a\n", "a\n]"), ("bc\n", "a\nbc\n]")] {
+            sink.append(line.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), file);
         }
-        assert_eq!(whole(&packets, packets.len()), 138);
-        assert_eq!(whole(&[0x0A, 0x80], 1), 0);
+    }
+
+    #[test]
+    fn after_an_error_the_file_ends_with_a_whole_line_and_its_tail() {
+        let dir = TempDir::new();
+        let path = dir.path().join("a");
+        let sink = Sink::create(&path, false, LINES).unwrap();
+        sink.append(b"a\n").unwrap();
+        // What such an append leaves behind: some of its lines, and the tail is gone.
+        let mut state = sink.lock();
+        state.file.write_all(b"bc\nd").unwrap();
+        state.mend(b"bc\nd", LINES);
+        drop(state);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\nbc\n]");
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn the_first_error_is_kept() {
-        let sink = Sink::create(Path::new("/dev/full"), true).unwrap();
+        let sink = Sink::create(Path::new("/dev/full"), true, LINES).unwrap();
         sink.check().unwrap();
         for _ in 0..2 {
             let refusal = sink.append(b"abc").unwrap_err();
@@ -252,12 +281,17 @@ mod loom {
     use super::*;
     use crate::replay::TempDir;
 
+    const WORDS: Framing = Framing {
+        whole: |_| 0,
+        tail: b"",
+    };
+
     #[test]
     fn appends_are_whole_and_each_thread_s_in_order() {
         let dir = TempDir::new();
         let path = dir.path().join("a.pftrace");
         model(["one first", "interleaved"], move |outcomes| {
-            let sink = Arc::new(Sink::create(&path, true).unwrap());
+            let sink = Arc::new(Sink::create(&path, true, WORDS).unwrap());
             let append = |runs: [&'static str; 2]| {
                 let sink = Arc::clone(&sink);
                 thread::spawn(move || {
@@ -292,7 +326,7 @@ mod loom {
         let dir = TempDir::new();
         let path = dir.path().join("a.pftrace");
         model(["both kept", "one kept", "none kept"], move |outcomes| {
-            let sink = Arc::new(Sink::create(&path, true).unwrap());
+            let sink = Arc::new(Sink::create(&path, true, WORDS).unwrap());
             let append = |run: &'static str| {
                 let sink = Arc::clone(&sink);
                 thread::spawn(move || sink.append(run.as_bytes()).is_ok())

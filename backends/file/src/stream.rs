@@ -461,10 +461,7 @@ impl<F: Format> Stream for StreamIn<F> {
         let tally = self.timeline.tally;
         self.shared.add(tally, self.out.lost());
         sent?;
-        match tally.outside_base {
-            0 => Ok(()),
-            count => Err(Refusal::failed(self.shared.format.outside(count))),
-        }
+        self.shared.format.check_outside(tally.outside_base)
     }
 }
 

@@ -21,9 +21,13 @@ use crate::tally::Tally;
 /// Ranges of one lane nest, and come with ascending starts, outer ones first.
 pub(crate) trait Emit {
     /// Whether the file can hold an event at this time.
-    fn holds(&self, time: i64) -> bool;
+    fn holds(&self, _time: i64) -> bool {
+        true
+    }
     /// Whether what was made ready for this base can be used.
-    fn takes(&self, base: Base) -> bool;
+    fn takes(&self, _base: Base) -> bool {
+        true
+    }
     fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, fields: &[u8]);
     /// A range whose end is not known yet, or never.
     fn begin(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]);

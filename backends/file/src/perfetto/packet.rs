@@ -1,7 +1,6 @@
 //! Packets: from ordered events to the bytes of the file.
 
 use std::collections::HashSet;
-use std::mem;
 use std::sync::Arc;
 
 use nvtxw_backend::Result;
@@ -9,13 +8,11 @@ use nvtxw_backend::Result;
 use super::field::{attributes, clock_snapshot, counter, defaults, event, packet, trace, track};
 use crate::base::shift;
 use crate::format::{Fact, FactValue, Number};
+use crate::outlet::Outlet;
 use crate::proto::{self, Writer, tag_byte};
 use crate::sink::Sink;
 use crate::timeline::{Base, Emit, On};
 use crate::track::{Scale, Track, TrackId, Tracks};
-
-/// Packets are appended to the file in runs of about this size.
-const RUN: usize = 1 << 18;
 
 /// The sequence of packets about the session as a whole.
 const SESSION_SEQUENCE: u32 = 1;
@@ -160,14 +157,13 @@ impl Head {
 
 /// A stream's packets, on their way to the file.
 pub(crate) struct Packets {
-    sink: Arc<Sink>,
+    outlet: Outlet,
     /// The timestamp that is 0 in the file.
     base: i64,
     tracks: Arc<Tracks>,
     sequence: u32,
     head: Head,
     ready_head: Option<Head>,
-    out: Writer,
     /// The track of events that name none, once the sequence has begun.
     default_track: Option<TrackId>,
     /// By the timeline's numbers: each place with its lanes.
@@ -179,11 +175,6 @@ pub(crate) struct Packets {
     last: TrackId,
     /// How long the fields of the last ready range were.
     usual: usize,
-    /// Events in `out`.
-    events: u64,
-    result: Result<()>,
-    /// Events that were not written because of an error.
-    lost: u64,
 }
 
 impl Packets {
@@ -191,22 +182,18 @@ impl Packets {
     pub(crate) fn new(sink: Arc<Sink>, tracks: Arc<Tracks>, number: u32) -> Self {
         let head = Head::new(SESSION_SEQUENCE + 1 + number);
         Self {
-            sink,
+            outlet: Outlet::new(sink),
             base: 0,
             tracks,
             sequence: SESSION_SEQUENCE + 1 + number,
             head,
             ready_head: head.of_ready(),
             usual: 0,
-            out: Writer::default(),
             default_track: None,
             places: Vec::new(),
             counters: Vec::new(),
             described: HashSet::new(),
             last: 0,
-            events: 0,
-            result: Ok(()),
-            lost: 0,
         }
     }
 
@@ -231,18 +218,24 @@ impl Packets {
         if self.default_track.is_none() {
             let track = self.lane(0, 0);
             self.default_track = Some(track);
-            packet(&mut self.out, self.sequence, packet::CLEARED, 0, |out| {
-                let all = out.open(packet::DEFAULTS, 0);
-                let events = out.open(defaults::TRACK_EVENT, 0);
-                out.uint(defaults::TRACK_UUID, track);
-                out.close(events);
-                out.close(all);
-            });
+            packet(
+                &mut self.outlet.out,
+                self.sequence,
+                packet::CLEARED,
+                0,
+                |out| {
+                    let all = out.open(packet::DEFAULTS, 0);
+                    let events = out.open(defaults::TRACK_EVENT, 0);
+                    out.uint(defaults::TRACK_UUID, track);
+                    out.close(events);
+                    out.close(all);
+                },
+            );
         }
         if !texts.is_empty() {
             let len = texts.len();
             packet(
-                &mut self.out,
+                &mut self.outlet.out,
                 self.sequence,
                 packet::NEEDS,
                 len + 16,
@@ -260,29 +253,13 @@ impl Packets {
     ///
     /// # Errors
     /// The first error of this and all earlier runs.
-    pub(crate) fn send(&mut self) -> Result<()> {
-        if !self.out.is_empty() {
-            let out = mem::take(&mut self.out);
-            let events = mem::take(&mut self.events);
-            self.append(events, out.as_bytes());
-            self.out = out;
-            self.out.clear();
-        }
-        self.result.clone()
+    pub(super) fn send(&mut self) -> Result<()> {
+        self.outlet.send()
     }
 
-    fn append(&mut self, events: u64, bytes: &[u8]) {
-        let sent = self.sink.append(bytes);
-        if sent.is_err() {
-            self.lost += events;
-        }
-        if self.result.is_ok() {
-            self.result = sent;
-        }
-    }
-
-    pub(crate) fn lost(&self) -> u64 {
-        self.lost
+    /// How many events were not written because of an error.
+    pub(super) fn lost(&self) -> u64 {
+        self.outlet.lost()
     }
 
     /// The track of a lane.
@@ -361,10 +338,16 @@ impl Packets {
         // The file holds it.
         let time = time.wrapping_sub(self.base) as u64;
         let named = (self.default_track != Some(track)).then_some(track);
-        self.head
-            .event(&mut self.out, kind, named, time, fields.len(), |out| {
+        self.head.event(
+            &mut self.outlet.out,
+            kind,
+            named,
+            time,
+            fields.len(),
+            |out| {
                 out.raw(fields);
-            });
+            },
+        );
     }
 
     fn use_track(&mut self, track: TrackId) {
@@ -374,24 +357,16 @@ impl Packets {
         }
     }
 
-    /// Events whose packets are complete.
-    fn complete(&mut self, events: u64) {
-        self.events += events;
-        if self.out.len() >= RUN {
-            // The result is kept for the last run.
-            let _ = self.send();
-        }
-    }
-
     /// Describes the track and its ancestors where the sequence has not.
     fn describe(&mut self, track: TrackId) {
         let Self {
             tracks,
             described,
-            out,
+            outlet,
             sequence,
             ..
         } = self;
+        let out = &mut outlet.out;
         tracks.describe(track, described, |id, track| {
             packet(out, *sequence, 0, track.label.name.len() + 64, |out| {
                 let open = out.open(packet::TRACK_DESCRIPTOR, track.label.name.len() + 32);
@@ -415,31 +390,31 @@ impl Emit for Packets {
         let track = self.lane(place, lane);
         self.event(event::BEGIN, track, start, fields);
         self.event(event::END, track, end, &[]);
-        self.complete(1);
+        self.outlet.complete(1);
     }
 
     fn begin(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]) {
         let track = self.lane(place, lane);
         self.event(event::BEGIN, track, time, fields);
-        self.complete(1);
+        self.outlet.complete(1);
     }
 
     fn end(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]) {
         let track = self.lane(place, lane);
         self.event(event::END, track, time, fields);
-        self.complete(0);
+        self.outlet.complete(0);
     }
 
     fn instant(&mut self, place: u32, time: i64, fields: &[u8]) {
         let track = self.lane(place, 0);
         self.event(event::INSTANT, track, time, fields);
-        self.complete(1);
+        self.outlet.complete(1);
     }
 
     fn value(&mut self, counter: u32, time: i64, fields: &[u8]) {
         let track = self.counters[counter as usize];
         self.event(event::COUNTER, track, time, fields);
-        self.complete(1);
+        self.outlet.complete(1);
     }
 
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]) {
@@ -448,14 +423,7 @@ impl Emit for Packets {
             On::Counter(counter) => self.counters[counter as usize],
         };
         self.use_track(track);
-        if bytes.len() < RUN {
-            self.out.raw(bytes);
-            self.complete(events);
-            return;
-        }
-        // What is long goes to the file from where it is; results are kept for the last run.
-        let _ = self.send();
-        self.append(events, bytes);
+        self.outlet.append(events, bytes);
     }
 
     fn fields_of(ready: &[u8]) -> &[u8] {

@@ -35,10 +35,6 @@ impl Emit for Recorder {
         time >= 0
     }
 
-    fn takes(&self, _base: Base) -> bool {
-        true
-    }
-
     fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, fields: &[u8]) {
         self.begin(place, lane, start, fields);
         self.end(place, lane, end, &[]);
