@@ -68,6 +68,7 @@ pub struct Track {
     pub is_counter: bool,
     pub unit: u64,
     pub unit_name: String,
+    pub multiplier: i64,
 }
 
 #[derive(Debug, Default)]
@@ -76,8 +77,8 @@ pub struct Trace {
     pub tracks: BTreeMap<u64, Track>,
     pub ranges: Vec<Slice>,
     pub instants: Vec<Slice>,
-    /// Path, time and value.
-    pub values: Vec<(Vec<String>, u64, Number)>,
+    /// Path, time, value and track.
+    pub values: Vec<(Vec<String>, u64, Number, u64)>,
     events: Vec<Event>,
 }
 
@@ -217,9 +218,11 @@ impl Trace {
                 5 => track.parent = int(field),
                 8 => {
                     track.is_counter = true;
+                    track.multiplier = 1;
                     for (number, field) in fields(bytes(field)) {
                         match number {
                             3 => track.unit = int(field),
+                            4 => track.multiplier = int(field) as i64,
                             6 => track.unit_name = string(field),
                             other => panic!("counter field {other}"),
                         }
@@ -238,7 +241,8 @@ impl Trace {
         self.tracks.insert(uuid, track);
     }
 
-    fn path(&self, uuid: u64) -> Vec<String> {
+    /// The names of a track and its ancestors, outermost first.
+    pub fn path(&self, uuid: u64) -> Vec<String> {
         let mut path = Vec::new();
         let mut at = uuid;
         while at != 0 {
@@ -269,7 +273,8 @@ impl Trace {
                 }
                 4 => {
                     let value = event.value.expect("a counter without a value");
-                    self.values.push((self.path(event.uuid), event.time, value));
+                    let path = self.path(event.uuid);
+                    self.values.push((path, event.time, value, event.uuid));
                 }
                 kind => {
                     let depth = stack.len();
@@ -316,7 +321,7 @@ impl Trace {
     /// The values of the counter with this path, with their times.
     pub fn counter(&self, path: &[&str]) -> Vec<(u64, Number)> {
         let mine = self.values.iter().filter(|(track, ..)| track == path);
-        mine.map(|(_, time, value)| (*time, *value)).collect()
+        mine.map(|(_, time, value, _)| (*time, *value)).collect()
     }
 }
 
