@@ -168,7 +168,10 @@ impl<'a> EventBatch<'a> {
     #[inline]
     fn steps(&self) -> Steps {
         let flex = self.flex.map_or(0, |flex| flex.bytes.len());
-        Steps::for_bytes(self.bytes.len().saturating_add(flex))
+        Steps::for_bytes(
+            self.bytes.len().saturating_add(flex),
+            self.schema.plan.reaches_out,
+        )
     }
 
     /// Takes the bytes of the first event off `rest`. After an event whose end can't be found there are no more.

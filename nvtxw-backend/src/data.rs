@@ -4,13 +4,18 @@ use std::cell::Cell;
 
 use crate::domain::Domain;
 use crate::event::Payload;
+use crate::raw::TEXT_LIMIT;
 use crate::refusal::{Refusal, Result};
-use crate::schema::{Field, Place};
+use crate::region::Region;
+use crate::schema::{Beyond, Field, Place};
 
 /// Events get so many steps for each byte that they may look at, so that shared data can't be looked at for ever; and some more,
 /// so that small events have enough.
 const STEPS_PER_BYTE: u64 = 16;
 const STEPS: u64 = 1024;
+/// The same for events that refer to memory outside: 4 KiB for each pointer, and a text of the greatest length.
+const OUTSIDE_STEPS_PER_BYTE: u64 = 4096 / size_of::<u64>() as u64;
+const OUTSIDE_STEPS: u64 = 2 * TEXT_LIMIT as u64;
 /// One step looks at a byte, or at so many payloads for one that a pointer leads to.
 const SEARCHED: usize = 16;
 
@@ -18,11 +23,15 @@ const SEARCHED: usize = 16;
 pub(crate) struct Steps(Cell<u64>);
 
 impl Steps {
-    /// For events that may look at so many bytes.
+    /// For events of so many bytes, which may reach out of them.
     #[inline]
-    pub(crate) fn for_bytes(bytes: usize) -> Self {
-        let steps = (bytes as u64).saturating_mul(STEPS_PER_BYTE);
-        Self(Cell::new(steps.saturating_add(STEPS)))
+    pub(crate) fn for_bytes(bytes: usize, reach_out: bool) -> Self {
+        let (per_byte, more) = match reach_out {
+            false => (STEPS_PER_BYTE, STEPS),
+            true => (OUTSIDE_STEPS_PER_BYTE, OUTSIDE_STEPS),
+        };
+        let steps = (bytes as u64).saturating_mul(per_byte);
+        Self(Cell::new(steps.saturating_add(more)))
     }
 
     /// For data that was looked at before, within bounds.
@@ -75,9 +84,9 @@ pub(crate) struct Flex<'a> {
 pub(crate) enum Target<'a> {
     /// It is null.
     Nothing,
-    /// To memory outside of the event.
-    Outside(u64),
-    At(&'a [u8], usize),
+    /// To memory outside of the event, of which the address is all that is shown.
+    Address(u64),
+    At(Region<'a>, usize),
 }
 
 impl<'a> Data<'_, 'a> {
@@ -87,11 +96,11 @@ impl<'a> Data<'_, 'a> {
         field: &Field,
         reference: u64,
         here: usize,
-        region: &'a [u8],
+        region: Region<'a>,
     ) -> Result<Target<'a>> {
         let offset = i128::from(reference);
         let (region, at) = match (field.place, self.flex) {
-            (Place::Pointer { deep }, flex) => {
+            (Place::Pointer(beyond), flex) => {
                 self.steps
                     .take((self.payloads.len() / SEARCHED) as u64, field)?;
                 let payloads = self.payloads.iter().map(|payload| payload.bytes);
@@ -100,14 +109,18 @@ impl<'a> Data<'_, 'a> {
                     let at = reference.checked_sub(region.as_ptr().addr() as u64)?;
                     Some((region, usize::try_from(at).ok()?)).filter(|(_, at)| *at < region.len())
                 });
-                return match found {
+                return match (found, beyond) {
                     _ if reference == 0 => Ok(Target::Nothing),
-                    Some((region, at)) => Ok(Target::At(region, at)),
-                    None if deep => Ok(Target::Outside(reference)),
-                    None => Err(points_outside(field, reference)),
+                    (Some((region, at)), _) => Ok(Target::At(Region::Inside(region), at)),
+                    (None, Beyond::Followed(promise)) => {
+                        let outside = Region::Outside(promise.outside(reference));
+                        Ok(Target::At(outside, 0))
+                    }
+                    (None, Beyond::Shown) => Ok(Target::Address(reference)),
+                    (None, Beyond::Refused) => Err(points_outside(field, reference)),
                 };
             }
-            (_, Some(flex)) => (flex.bytes, offset - flex.offset as i128),
+            (_, Some(flex)) => (Region::Inside(flex.bytes), offset - flex.offset as i128),
             // From here it may also go back.
             (Place::FromHere, None) => (region, here as i128 + i128::from(reference as i64)),
             (Place::FromBase | Place::Here, None) => (region, offset),
@@ -129,7 +142,12 @@ fn points_outside(field: &Field, address: u64) -> Refusal {
 }
 
 #[cold]
-fn leads_outside(field: &Field, reference: u64, region: &[u8], flex: Option<Flex<'_>>) -> Refusal {
+fn leads_outside(
+    field: &Field,
+    reference: u64,
+    region: Region<'_>,
+    flex: Option<Flex<'_>>,
+) -> Refusal {
     let name = field.name();
     let len = region.len();
     Refusal::invalid(match flex {

@@ -9,6 +9,7 @@ use nvtxw_abi::{IdClass, PredefinedScope, TimestampType};
 use crate::counter::Counter;
 use crate::enumeration::Enum;
 use crate::lock::lock;
+use crate::raw::Promise;
 use crate::registry::Registry;
 use crate::resource::Resource;
 use crate::schema::Schema;
@@ -23,6 +24,8 @@ use crate::time::TimeDomain;
 pub struct Domain {
     name: Option<Box<str>>,
     index: u32,
+    /// That of the session's producer.
+    pub(crate) promise: Option<Promise>,
     pub(crate) strings: Strings,
     pub(crate) categories: Mutex<HashMap<u32, Arc<str>>>,
     pub(crate) scopes: Registry<Scope>,
@@ -40,10 +43,16 @@ pub(crate) enum Layout {
 
 impl Domain {
     /// `tag` tells the domains of the process apart.
-    pub(crate) fn new(name: Option<Box<str>>, index: u32, tag: u32) -> Self {
+    pub(crate) fn new(
+        name: Option<Box<str>>,
+        index: u32,
+        tag: u32,
+        promise: Option<Promise>,
+    ) -> Self {
         Self {
             name,
             index,
+            promise,
             strings: Strings::new(tag),
             categories: Mutex::default(),
             scopes: Registry::new("scope"),

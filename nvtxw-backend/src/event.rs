@@ -153,7 +153,10 @@ impl<'a> Event<'a> {
     pub(crate) fn gather(stream: &'a StreamInfo, payloads: &'a [Payload<'a>]) -> Result<Self> {
         let all = Payloads::Many(payloads);
         let bytes = payloads.iter().map(|payload| payload.bytes.len());
-        let steps = Steps::for_bytes(bytes.fold(0, usize::saturating_add));
+        let reach_out = payloads
+            .iter()
+            .any(|payload| payload.schema.plan.reaches_out);
+        let steps = Steps::for_bytes(bytes.fold(0, usize::saturating_add), reach_out);
         let data = all.data(stream.domain(), &steps);
         let (mut attributes, mut scopes) = (Attributes::default(), Scopes::default());
         let mut main: Option<(&Payload<'a>, EventKind)> = None;

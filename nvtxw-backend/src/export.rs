@@ -7,6 +7,9 @@
 /// `nvtxwFinalize`. Use the macro once, and not in a library that other Rust crates link: two exported backends in one
 /// program would clash. The crate may forbid unsafe code.
 ///
+/// Who loads the library calls its functions as C functions, and so promises that pointers hold, in what is written too: an
+/// event's strings, and what it says is to be copied, are read where they are.
+///
 /// ```
 /// # use nvtxw_backend::*;
 /// # use std::sync::Arc;

@@ -120,7 +120,7 @@ fn fields(
     let (mut cursor, mut end, mut align) = (Some(0), 0, 1);
     for (index, entry) in spec.entries.iter().enumerate() {
         let mut add = || {
-            let mut field = layout::field(index, entry, spec.pack, shape, domain)?;
+            let mut field = layout::field(index, spec, shape, domain)?;
             layout::check_references(&field, &fields, spec, shape)?;
             field.name = unique_name(index, entry, &mut names);
             // The first entry's 0 says "here", which is where the cursor stands.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use nvtxw_abi::raw::{
     NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY, NVTX_PAYLOAD_ENTRY_FLAG_HIDE,
     NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE, NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE,
-    NVTX_PAYLOAD_ENTRY_FLAG_POINTER,
+    NVTX_PAYLOAD_ENTRY_FLAG_POINTER, NVTX_PAYLOAD_SCHEMA_FLAG_DEEP_COPY,
 };
 use nvtxw_abi::{ArrayStyle, EntryType, IdClass};
 
 use crate::domain::{self, Domain};
 use crate::finalise::too_large;
 use crate::refusal::{Refusal, Result};
-use crate::schema::{Extent, Field, FieldKind, FieldRole, Place, Shape};
+use crate::schema::{Beyond, Extent, Field, FieldKind, FieldRole, Place, Shape};
 use crate::spec::{EntrySpec, SchemaSpec};
 use crate::text::unit_size;
 
@@ -22,11 +22,11 @@ pub(crate) const REFERENCE: usize = 8;
 /// The entry as a field whose name, place in the struct and role are still missing.
 pub(crate) fn field(
     index: usize,
-    entry: &EntrySpec<'_>,
-    pack: usize,
+    spec: &SchemaSpec<'_>,
     shape: Shape,
     domain: &Domain,
 ) -> Result<Field> {
+    let (entry, pack) = (&spec.entries[index], spec.pack);
     let (kind, size, natural) = kind(index, entry, shape, domain)?;
     let is_text = matches!(kind, FieldKind::Text(_));
     let mut place = place(entry)?;
@@ -37,8 +37,7 @@ pub(crate) fn field(
         }
         Some(ArrayStyle::None) if is_text => {
             if place == Place::Here {
-                let deep = entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY != 0;
-                place = Place::Pointer { deep };
+                place = Place::Pointer(Beyond::Refused);
             }
             (Extent::ZeroTerminated, None)
         }
@@ -63,6 +62,10 @@ pub(crate) fn field(
         .filter(|bytes| *bytes <= isize::MAX as usize)
         .ok_or_else(too_large)?;
 
+    if let Place::Pointer(beyond) = &mut place {
+        let is_string = is_text && extent == Extent::ZeroTerminated;
+        *beyond = self::beyond(entry, spec, is_string, domain);
+    }
     let align = match place {
         Place::Here => natural,
         _ => REFERENCE,
@@ -178,14 +181,28 @@ fn place(entry: &EntrySpec<'_>) -> Result<Place> {
 
     match entry.flags & (POINTER | FROM_BASE | FROM_HERE) {
         0 => Ok(Place::Here),
-        POINTER => Ok(Place::Pointer {
-            deep: entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY != 0,
-        }),
+        POINTER => Ok(Place::Pointer(Beyond::Refused)),
         FROM_BASE => Ok(Place::FromBase),
         FROM_HERE => Ok(Place::FromHere),
         _ => Err(Refusal::invalid(
             "the flags say more than one of pointer, offset from base and offset from here; the entry is one of them",
         )),
+    }
+}
+
+/// What becomes of an entry's pointer that leads out of its event.
+fn beyond(
+    entry: &EntrySpec<'_>,
+    spec: &SchemaSpec<'_>,
+    is_string: bool,
+    domain: &Domain,
+) -> Beyond {
+    let is_copied = entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY != 0;
+    let has_copies = spec.flags & NVTX_PAYLOAD_SCHEMA_FLAG_DEEP_COPY != 0;
+    match domain.promise {
+        Some(promise) if is_string || is_copied && has_copies => Beyond::Followed(promise),
+        _ if is_copied => Beyond::Shown,
+        _ => Beyond::Refused,
     }
 }
 

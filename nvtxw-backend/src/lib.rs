@@ -169,8 +169,12 @@
 //! proportion to the bytes of an event or a batch, however they refer to each other, and bad data refuses one event.
 //! `docs/decoding.md` in the project's repository has all of it, with the tests that show it.
 //!
-//! Memory outside of an event's payloads and its batch's flexible data is not touched, except that a text payload of size
-//! `SIZE_MAX` is read up to its null. Pointers that say that such memory is to be copied are shown as addresses.
+//! Memory outside of an event's payloads and its batch's flexible data is read for producers that have loaded the backend as a
+//! library ([`export_backend!`]): who calls C functions promises that pointers hold. Strings that an entry points to are read
+//! there, up to 1 MiB; so is data that entry and schema say is to be copied, and a text payload of size `SIZE_MAX`. It is read
+//! where it is, only while the call lasts, and as much of it as is in proportion to the pointers. For a producer in the same
+//! program ([`in_process`]), whose safe code may write any address, no such memory is touched: data to be copied is shown as
+//! its address, all else is refused.
 //!
 //! The little that is refused as `NOT_SUPPORTED` comes with a reason that says what to do instead.
 
@@ -203,6 +207,7 @@ mod plan;
 mod predefined;
 mod raw;
 mod refusal;
+mod region;
 mod register;
 mod registry;
 mod relation;

@@ -6,7 +6,9 @@ use crate::domain::Domain;
 use crate::finalise::label;
 use crate::refusal::{Refusal, Result};
 use crate::scalar::read;
-use crate::schema::{Field, FieldKind, FieldRole, MessageAt, Plan, ScopesAt, Shape, TimeAt};
+use crate::schema::{
+    Beyond, Field, FieldKind, FieldRole, MessageAt, Place, Plan, ScopesAt, Shape, TimeAt,
+};
 use crate::spec::{EntrySpec, SchemaSpec};
 
 /// What the entry is to the event.
@@ -123,6 +125,7 @@ pub(crate) fn plan(
     plan.has_handles = fields
         .iter()
         .any(|field| field.has_handles && !field.is_attribute);
+    plan.reaches_out = fields.iter().any(reaches_out);
     plan.is_plain = shape == Shape::Static && fields.iter().all(|field| field.plain);
     plan.needs_walk = !plan.is_plain;
     plan.is_numeric = fields.iter().all(is_numeric);
@@ -303,6 +306,14 @@ pub(crate) fn is_numeric(field: &Field) -> bool {
         FieldKind::Enum(_) => true,
         FieldKind::Struct(schema) => schema.plan.is_numeric,
         FieldKind::Text(_) | FieldKind::Union(_) => false,
+    }
+}
+
+fn reaches_out(field: &Field) -> bool {
+    match &field.kind {
+        _ if matches!(field.place, Place::Pointer(Beyond::Followed(_))) => true,
+        FieldKind::Struct(schema) | FieldKind::Union(schema) => schema.plan.reaches_out,
+        _ => false,
     }
 }
 

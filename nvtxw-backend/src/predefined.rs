@@ -80,7 +80,7 @@ fn one_entry(ty: EntryType, name: &str) -> Result<Schema> {
         entries: vec![entry],
         ..SchemaSpec::default()
     };
-    let mut schema = finalise(&spec, &Domain::new(None, 0, 0))?;
+    let mut schema = finalise(&spec, &Domain::new(None, 0, 0, None))?;
     schema.id = ty.to_raw();
     Ok(schema)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use nvtxw_abi::{EntryType, EventKind, SchemaRole, TimestampRole};
 
 use crate::enumeration::Enum;
+use crate::raw::Promise;
 use crate::semantics::{Correlation, CounterSemantics};
 
 /// A registered schema: the layout of a payload, worked out at registration.
@@ -223,14 +224,22 @@ pub(crate) enum Place {
     /// In the field's own bytes.
     Here,
     /// Where the pointer there points to.
-    Pointer {
-        /// Whether memory outside of the event may be meant.
-        deep: bool,
-    },
+    Pointer(Beyond),
     /// At that distance from the payload's start.
     FromBase,
     /// At that distance from the field's end.
     FromHere,
+}
+
+/// What becomes of a pointer that leads out of its event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    /// The event is refused.
+    Refused,
+    /// Its address is shown.
+    Shown,
+    /// It is followed, as the producer promised that it may be.
+    Followed(Promise),
 }
 
 /// What says how many elements a field has, or how long its text is.
@@ -283,6 +292,8 @@ pub(crate) struct Plan {
     pub(crate) end_time_domain: Option<u64>,
     /// Whether a field that is shown is or holds a registered string.
     pub(crate) has_handles: bool,
+    /// Whether a pointer in it is followed out of the event.
+    pub(crate) reaches_out: bool,
     /// Whether all fields are plain, and the schema is static.
     pub(crate) is_plain: bool,
     /// Whether only a walk finds what is in a payload.

@@ -13,6 +13,7 @@ use crate::instance::Instance;
 use crate::lock::lock;
 use crate::log::Account;
 use crate::panic::{catch, catch_poisoning};
+use crate::raw::Promise;
 use crate::refusal::{Refusal, RefusalCounts, Result};
 use crate::spec::{SessionSpec, StreamSpec};
 use crate::stream::{OpenStream, STREAMS, StreamInfo};
@@ -53,6 +54,7 @@ pub(crate) struct OpenSession {
     backend: Box<dyn AnySession>,
     _instance: Arc<Instance>,
     poisoned: AtomicBool,
+    promise: Option<Promise>,
     pub(crate) account: Arc<Account>,
     state: Mutex<State>,
 }
@@ -78,8 +80,12 @@ pub(crate) struct DomainEntry {
     pub(crate) domain: Arc<Domain>,
 }
 
-/// Begins a session of `instance`, and returns its handle.
-pub(crate) fn begin(instance: &Arc<Instance>, spec: &SessionSpec<'_>) -> Result<u64> {
+/// Begins a session of `instance`, and returns its handle. What its producer promises holds for all that is written to it.
+pub(crate) fn begin(
+    instance: &Arc<Instance>,
+    spec: &SessionSpec<'_>,
+    promise: Option<Promise>,
+) -> Result<u64> {
     let config = Config::parse(spec.config.as_deref().unwrap_or_default());
     let name = spec.name.as_deref().filter(|name| !name.is_empty());
     let request = SessionRequest {
@@ -97,6 +103,7 @@ pub(crate) fn begin(instance: &Arc<Instance>, spec: &SessionSpec<'_>) -> Result<
         backend,
         _instance: Arc::clone(instance),
         poisoned: AtomicBool::new(false),
+        promise,
         account,
         state: Mutex::default(),
     };
@@ -167,6 +174,7 @@ impl OpenSession {
             known_as.map(Into::into),
             state.domains.len() as u32,
             tag,
+            self.promise,
         ));
         let entry = DomainEntry {
             session: Arc::clone(self),

@@ -7,7 +7,9 @@ use nvtxw_abi::EntryType;
 
 use crate::data::{Data, Target, too_much};
 use crate::event::Text;
+use crate::raw::TEXT_LIMIT;
 use crate::refusal::{Refusal, Result};
+use crate::region::Region;
 use crate::scalar::{self, read, unsigned};
 use crate::schema::{Extent, Field, FieldKind, MessageAt, Place, Schema, Shape};
 use crate::sink::{Check, Show, Sink};
@@ -45,7 +47,8 @@ pub(crate) fn check<'a>(
         },
         message: None,
     };
-    let end = Walk::new(data, &mut check).payload(schema, bytes, |_| true)?;
+    let region = Region::Inside(bytes);
+    let end = Walk::new(data, &mut check).payload(schema, region, |_| true)?;
     Ok(Found {
         message: check.message,
         end,
@@ -64,7 +67,8 @@ pub(crate) fn show<'a, V: Visitor>(
         visitor,
     };
     // The walk got through when the event came, and nothing has changed since.
-    let _ = Walk::new(data, &mut show).payload(schema, bytes, |field| !field.is_attribute);
+    let region = Region::Inside(bytes);
+    let _ = Walk::new(data, &mut show).payload(schema, region, |field| !field.is_attribute);
 }
 
 struct Walk<'w, 'e, 'a, S> {
@@ -78,7 +82,7 @@ struct Walk<'w, 'e, 'a, S> {
 struct Frame<'f, 'a> {
     schema: &'a Schema,
     /// The payload, or whatever else the struct is in.
-    region: &'a [u8],
+    region: Region<'a>,
     /// Where in it the struct starts.
     base: usize,
     slots: &'f [usize; SLOTS],
@@ -109,12 +113,12 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
     fn payload(
         &mut self,
         schema: &'a Schema,
-        bytes: &'a [u8],
+        region: Region<'a>,
         shown: impl Fn(&Field) -> bool,
     ) -> Result<usize> {
         match schema.shape {
-            Shape::Static | Shape::Dynamic => self.fields(schema, bytes, 0, shown),
-            Shape::SelectingUnion(_) | Shape::Union => self.member(schema, bytes, 0, None),
+            Shape::Static | Shape::Dynamic => self.fields(schema, region, 0, shown),
+            Shape::SelectingUnion(_) | Shape::Union => self.member(schema, region, 0, None),
         }
     }
 
@@ -122,7 +126,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
     fn fields(
         &mut self,
         schema: &'a Schema,
-        region: &'a [u8],
+        region: Region<'a>,
         base: usize,
         shown: impl Fn(&Field) -> bool,
     ) -> Result<usize> {
@@ -151,7 +155,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         match schema.shape {
             Shape::Dynamic => Ok(end),
             _ => {
-                let all = piece(region, base, schema.size);
+                let all = region.piece(base, schema.size);
                 all.map(|_| base + schema.size)
                     .ok_or_else(|| cut(schema.label(), base, schema.size, region))
             }
@@ -167,7 +171,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         if field.place == Place::Here {
             return self.content(field, frame.region, at, frame);
         }
-        let reference = piece(frame.region, at, size_of::<u64>())
+        let reference = (frame.region.piece(at, size_of::<u64>()))
             .ok_or_else(|| outside(field, at, size_of::<u64>(), frame.region))?;
         let end = at + size_of::<u64>();
         match self
@@ -175,7 +179,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
             .target(field, read(reference, 0), end, frame.region)?
         {
             Target::Nothing => {}
-            Target::Outside(address) => self.value(field, Value::Address(address)),
+            Target::Address(address) => self.value(field, Value::Address(address)),
             Target::At(region, at) => {
                 self.content(field, region, at, frame)?;
             }
@@ -187,7 +191,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
     fn content(
         &mut self,
         field: &'a Field,
-        region: &'a [u8],
+        region: Region<'a>,
         at: usize,
         frame: &Frame<'_, 'a>,
     ) -> Result<usize> {
@@ -198,9 +202,8 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
             (Extent::Schema, None) => self.element(field, region, at, frame),
             (Extent::Schema, Some(count)) => self.array(field, &[count], region, at, frame),
             (Extent::ZeroTerminated, _) => {
-                let rest = region.get(at..).unwrap_or_default();
-                let len = self.find_zero(field, rest, field.size)?;
-                let len = len.ok_or_else(|| endless(field, rest.len()))?;
+                let len = self.zero(field, region, at, field.size)?;
+                let len = len.ok_or_else(|| endless(field, region.len().saturating_sub(at)))?;
                 let count = len / field.size;
                 let end = self.array(field, &[count], region, at, frame)?;
                 Ok(end + field.size)
@@ -216,32 +219,39 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         &mut self,
         field: &'a Field,
         ty: EntryType,
-        region: &'a [u8],
+        region: Region<'a>,
         at: usize,
         frame: &Frame<'_, 'a>,
     ) -> Result<usize> {
-        let rest = region
-            .get(at..)
-            .ok_or_else(|| outside(field, at, 0, region))?;
         let unit = text::unit_size(ty);
         let (shown, taken) = match field.extent {
             Extent::Schema => {
-                let whole = piece(region, at, field.size)
+                let whole = region
+                    .piece(at, field.size)
                     .ok_or_else(|| outside(field, at, field.size, region))?;
                 let len = self.find_zero(field, whole, unit)?;
                 (&whole[..len.unwrap_or(whole.len())], field.size)
             }
-            // Without a null, text ends with what it is in.
-            Extent::ZeroTerminated => match self.find_zero(field, rest, unit)? {
-                Some(len) => (&rest[..len], len + unit),
-                None => (&rest[..rest.len() / unit * unit], rest.len()),
-            },
+            Extent::ZeroTerminated => {
+                let (len, taken) = match self.zero(field, region, at, unit)? {
+                    Some(len) => (len, len + unit),
+                    // Without a null, text ends with what it is in.
+                    None => {
+                        let rest = region.len().saturating_sub(at);
+                        (rest / unit * unit, rest)
+                    }
+                };
+                let text = region
+                    .piece(at, len)
+                    .ok_or_else(|| outside(field, at, len, region))?;
+                (text, taken)
+            }
             Extent::Entry(_) | Extent::Payload(_) => {
                 let sizes = self.dimensions(field, frame)?;
                 let units = product(sizes.as_slice());
                 let size = units.saturating_mul(unit);
                 let whole =
-                    piece(region, at, size).ok_or_else(|| outside(field, at, size, region))?;
+                    (region.piece(at, size)).ok_or_else(|| outside(field, at, size, region))?;
                 (whole, size)
             }
         };
@@ -254,7 +264,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
     fn element(
         &mut self,
         field: &'a Field,
-        region: &'a [u8],
+        region: Region<'a>,
         at: usize,
         frame: &Frame<'_, 'a>,
     ) -> Result<usize> {
@@ -281,11 +291,11 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
     fn member(
         &mut self,
         schema: &'a Schema,
-        region: &'a [u8],
+        region: Region<'a>,
         base: usize,
         selector: Option<u64>,
     ) -> Result<usize> {
-        if piece(region, base, schema.size).is_none() {
+        if region.piece(base, schema.size).is_none() {
             return Err(cut(schema.label(), base, schema.size, region));
         }
         let own = match schema.shape {
@@ -318,12 +328,12 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         &mut self,
         field: &'a Field,
         sizes: &[usize],
-        region: &'a [u8],
+        region: Region<'a>,
         at: usize,
         frame: &Frame<'_, 'a>,
     ) -> Result<usize> {
         let bytes = product(sizes).saturating_mul(field.size);
-        if piece(region, at, bytes).is_none() {
+        if region.piece(at, bytes).is_none() {
             return Err(outside(field, at, bytes, region));
         }
         if bytes == 0 {
@@ -336,7 +346,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         &mut self,
         field: &'a Field,
         sizes: &[usize],
-        region: &'a [u8],
+        region: Region<'a>,
         at: usize,
         frame: &Frame<'_, 'a>,
     ) -> Result<usize> {
@@ -363,11 +373,16 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
 
     /// The dimensions of an array whose length is elsewhere.
     fn dimensions(&self, field: &Field, frame: &Frame<'_, 'a>) -> Result<Dimensions> {
-        let (index, source, count, bytes) = match field.extent {
+        let (index, source, count, region, at) = match field.extent {
             Extent::Entry(entry) => {
                 let source = &frame.schema.fields[entry];
-                let rest = frame.region.get(place(frame, source)..).unwrap_or_default();
-                (entry, source, source.count, rest)
+                (
+                    entry,
+                    source,
+                    source.count,
+                    frame.region,
+                    place(frame, source),
+                )
             }
             Extent::Payload(index) => {
                 let payload = self
@@ -378,26 +393,34 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
                 let [source] = &*payload.schema.fields else {
                     return Err(no_length(field, index));
                 };
-                let rest = payload.bytes.get(source.offset..).unwrap_or_default();
-                (index, source, payload.count.or(source.count), rest)
+                let region = Region::Inside(payload.bytes);
+                (
+                    index,
+                    source,
+                    payload.count.or(source.count),
+                    region,
+                    source.offset,
+                )
             }
-            Extent::Schema | Extent::ZeroTerminated => (0, field, Some(0), &frame.region[..0]),
+            Extent::Schema | Extent::ZeroTerminated => (0, field, Some(0), frame.region, 0),
         };
         let ty = match (&source.kind, source.place) {
             (FieldKind::Scalar(ty), Place::Here) if ty.is_integer() => *ty,
             _ => return Err(no_length(field, index)),
         };
-        let zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
         let mut dimensions = Dimensions {
             sizes: [0; DIMENSIONS],
             count: 0,
         };
-        for size in bytes.chunks_exact(source.size) {
-            let is_through = match source.extent {
-                Extent::ZeroTerminated => zero(size),
-                _ => dimensions.count == count.unwrap_or(1),
-            };
-            if is_through {
+        let mut at = at;
+        loop {
+            let is_fixed = source.extent == Extent::Schema;
+            if is_fixed && dimensions.count == count.unwrap_or(1) {
+                return Ok(dimensions);
+            }
+            let size = (region.piece(at, source.size))
+                .ok_or_else(|| outside(source, at, source.size, region))?;
+            if !is_fixed && size.iter().all(|byte| *byte == 0) {
                 return Ok(dimensions);
             }
             let next = dimensions
@@ -406,10 +429,32 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
                 .ok_or_else(|| too_many_dimensions(field))?;
             *next = scalar::count(ty, size);
             dimensions.count += 1;
+            at += source.size;
         }
-        match source.extent {
-            Extent::Schema if dimensions.count == count.unwrap_or(1) => Ok(dimensions),
-            _ => Err(outside(source, 0, source.size, bytes)),
+    }
+
+    /// How many bytes from `at` come before the first unit of all zero bytes; `None` if the region has none.
+    fn zero(
+        &self,
+        field: &Field,
+        region: Region<'a>,
+        at: usize,
+        unit: usize,
+    ) -> Result<Option<usize>> {
+        match region {
+            Region::Inside(bytes) => {
+                self.find_zero(field, bytes.get(at..).unwrap_or_default(), unit)
+            }
+            Region::Outside(memory) => {
+                let left = usize::try_from(self.data.steps.left()).unwrap_or(usize::MAX);
+                let len = memory.find_zero(at, unit, left.min(TEXT_LIMIT));
+                let len = len.ok_or_else(|| match left < TEXT_LIMIT {
+                    true => too_much(field),
+                    false => too_long(field),
+                })?;
+                self.step(len as u64, field)?;
+                Ok(Some(len))
+            }
         }
     }
 
@@ -437,11 +482,11 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         &mut self,
         field: &'a Field,
         count: Option<usize>,
-        region: &'a [u8],
+        region: Region<'a>,
         at: usize,
     ) -> Result<usize> {
         let size = field.size * count.unwrap_or(1);
-        let bytes = piece(region, at, size).ok_or_else(|| outside(field, at, size, region))?;
+        let bytes = (region.piece(at, size)).ok_or_else(|| outside(field, at, size, region))?;
         self.step(size as u64, field)?;
         if !self.is_muted {
             self.sink.plain(field, count, bytes)?;
@@ -496,15 +541,11 @@ fn place(frame: &Frame<'_, '_>, field: &Field) -> usize {
 /// What a selector says. It was walked through before its union, or is a part of it.
 fn select(frame: &Frame<'_, '_>, selector: usize) -> u64 {
     let field = &frame.schema.fields[selector];
-    match piece(frame.region, place(frame, field), field.size) {
+    match frame.region.piece(place(frame, field), field.size) {
         Some(bytes) if field.size <= 8 => unsigned(bytes, field.size),
         Some(bytes) => u64::try_from(read::<u128>(bytes, 0)).unwrap_or(u64::MAX),
         None => u64::MAX,
     }
-}
-
-fn piece(region: &[u8], at: usize, size: usize) -> Option<&[u8]> {
-    region.get(at..at.checked_add(size)?)
 }
 
 /// The number of elements; too many are as many as can be.
@@ -518,7 +559,7 @@ fn product(sizes: &[usize]) -> usize {
 }
 
 #[cold]
-fn outside(field: &Field, at: usize, size: usize, region: &[u8]) -> Refusal {
+fn outside(field: &Field, at: usize, size: usize, region: Region<'_>) -> Refusal {
     Refusal::invalid(format!(
         "`{}` would have {size} bytes at offset {at}, but there are only {} bytes",
         field.name(),
@@ -527,7 +568,7 @@ fn outside(field: &Field, at: usize, size: usize, region: &[u8]) -> Refusal {
 }
 
 #[cold]
-fn cut(what: String, at: usize, size: usize, region: &[u8]) -> Refusal {
+fn cut(what: String, at: usize, size: usize, region: Region<'_>) -> Refusal {
     Refusal::invalid(format!(
         "{what} would have {size} bytes at offset {at}, but there are only {} bytes",
         region.len()
@@ -538,6 +579,15 @@ fn cut(what: String, at: usize, size: usize, region: &[u8]) -> Refusal {
 fn endless(field: &Field, len: usize) -> Refusal {
     Refusal::invalid(format!(
         "`{}` has no element of all zero bytes that would end it within {len} bytes",
+        field.name()
+    ))
+}
+
+#[cold]
+fn too_long(field: &Field) -> Refusal {
+    Refusal::invalid(format!(
+        "`{}` points to memory outside of the event that has no element of all zero bytes within {TEXT_LIMIT} bytes; store \
+         its length in another entry",
         field.name()
     ))
 }

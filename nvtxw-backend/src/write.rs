@@ -40,7 +40,7 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
                     payload,
                     kind,
                     None,
-                    &Steps::for_bytes(payload.bytes.len()),
+                    &Steps::for_bytes(payload.bytes.len(), payload.schema.plan.reaches_out),
                 )?;
                 return backend.call(|backend| backend.write_event(&event));
             }
@@ -72,14 +72,14 @@ fn payload<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Payload<'a>> 
         id,
         NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED | NVTX_TYPE_PAYLOAD_SCHEMA_RAW
     ) {
-        return arg.bytes(None).map(predefined::blob);
+        return arg.bytes(None, None).map(predefined::blob);
     }
     let (schema, is_predefined) = match IdClass::of(id) {
         IdClass::Predefined => (predefined::schema(id)?, true),
         IdClass::Static | IdClass::Dynamic => (schema(domain, id)?, false),
     };
     let text = schema.as_text();
-    let bytes = arg.bytes(text.map(unit_size))?;
+    let bytes = arg.bytes(text.map(unit_size), domain.promise)?;
     let size = schema.size();
     if bytes.len() < size {
         return Err(too_small(schema, bytes.len()));

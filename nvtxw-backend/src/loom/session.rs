@@ -88,7 +88,7 @@ fn begin() -> u64 {
         name: None,
         config: None,
     };
-    session::begin(&Arc::new(Instance::new(Box::new(Mock))), &spec).expect("begun")
+    session::begin(&Arc::new(Instance::new(Box::new(Mock))), &spec, None).expect("begun")
 }
 
 fn open(session: &Arc<OpenSession>, name: &'static str) -> Result<u64> {

@@ -14,6 +14,7 @@ use crate::instance::Instance;
 use crate::last_refusal;
 use crate::lock::lock;
 use crate::panic::catch;
+use crate::raw::outside::Promise;
 use crate::raw::trampoline::{On, call, put, table};
 use crate::raw::views;
 use crate::refusal::{Refusal, Result};
@@ -22,6 +23,9 @@ use crate::sync::Mutex;
 
 /// Hands a backend to a producer in the same program. Instances are independent of each other, and need no library to be
 /// loaded.
+///
+/// Pointers in what the producer writes are followed only to other payloads of the same event: safe code may write any number
+/// there, so that nothing says that they hold.
 ///
 /// The backend is finalised and dropped when the token and all sessions are gone.
 pub fn in_process<B: Backend>(backend: B) -> InProcess {
@@ -50,7 +54,8 @@ unsafe extern "C" fn begin(
     let instance = ManuallyDrop::new(instance);
     // SAFETY:
     // - The producer vouches for its arguments.
-    unsafe { begin_session(|| Ok(Arc::clone(&instance)), attr, out) }
+    // - A producer in the same program promises nothing: its safe code may write any address.
+    unsafe { begin_session(|| Ok(Arc::clone(&instance)), None, attr, out) }
 }
 
 /// Gives the token's count of an instance back.
@@ -73,13 +78,14 @@ unsafe extern "C" fn no_instance(
     })
 }
 
-/// Begins a session of what `instance` gives.
+/// Begins a session of what `instance` gives, for a producer that promises so much.
 ///
 /// # Safety
 /// `attr` is null or points to as many bytes as its `structSize` says, and each text in it is null or null-terminated. `out` is
 /// null or may be written to.
 unsafe fn begin_session(
     instance: impl FnOnce() -> Result<Arc<Instance>>,
+    promise: Option<Promise>,
     attr: *const nvtxwSessionAttributes_t,
     out: *mut nvtxwSessionHandle_t,
 ) -> nvtxwResultCode_t {
@@ -91,7 +97,7 @@ unsafe fn begin_session(
         let spec = spec?;
         let begin = || {
             Ok(std::ptr::without_provenance_mut(
-                session::begin(&instance()?, &spec)? as usize,
+                session::begin(&instance()?, &spec, promise)? as usize,
             ))
         };
         // SAFETY:
@@ -129,15 +135,19 @@ impl Library {
     ///
     /// # Safety
     /// `attr` is null or points to as many bytes as its `structSize` says, and each text in it is null or null-terminated.
-    /// `out` is null or may be written to.
+    /// `out` is null or may be written to. Pointers in what is written to the session lead to what the entries that hold them
+    /// describe, until the call returns.
     pub unsafe fn session_begin(
         &self,
         attr: *const nvtxwSessionAttributes_t,
         out: *mut nvtxwSessionHandle_t,
     ) -> nvtxwResultCode_t {
         // SAFETY:
+        // - The caller vouches for what is written to the session, and nothing else gets this.
+        let promise = unsafe { Promise::given() };
+        // SAFETY:
         // - The caller vouches for the pointers.
-        unsafe { begin_session(|| self.instance(), attr, out) }
+        unsafe { begin_session(|| self.instance(), Some(promise), attr, out) }
     }
 
     /// The library's `nvtxwFinalize`.

@@ -4,11 +4,13 @@
 #![allow(unsafe_code)]
 
 mod instance;
+mod outside;
 mod payload;
 mod semantics;
 mod trampoline;
 mod views;
 
+pub(crate) use self::outside::{Outside, Promise, TEXT_LIMIT};
 pub(crate) use self::payload::{CounterBatchArg, EventBatchArg, PayloadArg};
 
 pub use self::instance::{Library, in_process};

@@ -7,6 +7,7 @@ use std::slice;
 use nvtxw_abi::raw::{nvtxCounterBatch_t, nvtxEventBatch_t, nvtxPayloadData_t};
 
 use crate::data::Flex;
+use crate::raw::outside::{Promise, TEXT_LIMIT};
 use crate::raw::views::items;
 use crate::refusal::{Refusal, Result};
 
@@ -36,36 +37,30 @@ impl<'a> PayloadArg<'a> {
         self.data.size == 0
     }
 
-    /// The payload's bytes. Only text, of code units of so many bytes, may say that its end is where its null is.
-    pub(crate) fn bytes(&self, unit: Option<usize>) -> Result<&'a [u8]> {
+    /// The payload's bytes. Only text, of code units of so many bytes, may say that its end is where its null is, and only
+    /// where a promise lets us look for that.
+    pub(crate) fn bytes(&self, unit: Option<usize>, promise: Option<Promise>) -> Result<&'a [u8]> {
         let nvtxPayloadData_t { size, payload, .. } = self.data;
-        let payload = payload.cast::<u8>();
         if size != usize::MAX || payload.is_null() {
             // SAFETY:
             // - Who made this vouched for `size` bytes for `'a`.
-            return unsafe { bytes("payload", "size", payload.cast(), size) };
+            return unsafe { bytes("payload", "size", payload, size) };
         }
         let Some(unit) = unit else {
             return Err(Refusal::invalid(
                 "size is SIZE_MAX, which only zero-terminated text may have; give the size",
             ));
         };
-        let mut len = 0;
-        loop {
-            // SAFETY:
-            // - Who made this vouched for code units up to a null for `'a`, and none so far was null.
-            let start = unsafe { payload.add(len) };
-            // SAFETY:
-            // - As above: a code unit is there, null or not.
-            let next = unsafe { slice::from_raw_parts(start, unit) };
-            if next.iter().all(|byte| *byte == 0) {
-                break;
-            }
-            len += unit;
-        }
-        // SAFETY:
-        // - Who made this vouched for the bytes up to the null for `'a`, and the loop was through them.
-        Ok(unsafe { slice::from_raw_parts(payload, len) })
+        let Some(promise) = promise else {
+            return Err(Refusal::unsupported(
+                "size is SIZE_MAX, but this backend was not loaded as a library, so that it looks for no null; give the size",
+            ));
+        };
+        promise.text(payload.cast(), unit).ok_or_else(|| {
+            Refusal::invalid(format!(
+                "size is SIZE_MAX, but no null comes within {TEXT_LIMIT} bytes; give the size"
+            ))
+        })
     }
 }
 

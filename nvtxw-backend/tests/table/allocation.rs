@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use nvtxw_abi::raw::*;
+use nvtxw_backend::__private::Library;
 use nvtxw_backend::{
     Backend, Counter, CounterBatch, Event, Field, NoValueReason, Refusal, Result, Schema, Session,
     SessionRequest, Stream, StreamInfo, Value, Visitor, in_process,
@@ -180,6 +181,51 @@ fn writing_allocates_nothing() {
     program.write_counters(stream, &four).expect("written");
     assert_eq!(ALLOCATIONS.get() - before, 0);
     program.close(stream).expect("all was seen");
+}
+
+#[test]
+fn following_pointers_out_of_events_allocates_nothing() {
+    const INT64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+
+    let program = Program::of_library(Library::new(|| Box::new(Summing)));
+    let (_, domain, stream) = program.ready();
+    let copied = NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY;
+    let entries = [
+        mark_entries()[0],
+        entry(MESSAGE, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, c"message"),
+        array(copied, INT64, c"numbers", 2),
+    ];
+    let flags = NVTX_PAYLOAD_SCHEMA_FLAG_MARK | NVTX_PAYLOAD_SCHEMA_FLAG_DEEP_COPY;
+    let mark = program
+        .schema(domain, &schema_attr(flags, &entries))
+        .expect("a schema");
+    let numbers = [20_i64, 30_i64];
+    let event = bytes![
+        1_i64,
+        c"four".as_ptr().expose_provenance(),
+        numbers.as_ptr().expose_provenance()
+    ];
+    let events = event.repeat(2);
+    let text = nvtxPayloadData_t {
+        schemaId: NVTX_PAYLOAD_ENTRY_TYPE_CSTRING,
+        size: usize::MAX,
+        payload: c"text".as_ptr().cast(),
+    };
+
+    let one = [payload(mark, &event), text];
+    // What a process does once, it does here.
+    program.write(stream, &one).expect("written");
+
+    let before = ALLOCATIONS.get();
+    program.write(stream, &one).expect("written");
+    program
+        .write_batch(stream, &batch(mark, &events))
+        .expect("written");
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    // Four times the message's length, the array's length, and its numbers.
+    let sum = program.close(stream).expect_err("another sum than usual");
+    let expected = format!("the sum is {}", 4 * (4 + 2 + 20 + 30));
+    assert!(sum.report.ends_with(&expected), "{}", sum.report);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod garbage;
 mod handles;
 mod layouts;
 mod lifecycle;
+mod outside;
 mod panics;
 mod program;
 mod recorder;

@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::Once;
 
 use nvtxw_abi::raw::*;
+use nvtxw_backend::__private::{Library, table};
 use nvtxw_backend::{InProcess, ResultCode, in_process, log};
 
 use crate::recorder::{Journal, Recorder};
@@ -85,7 +86,17 @@ pub type Stream = nvtxwStreamHandle_t;
 /// A program with a backend of its own.
 pub struct Program {
     pub journal: Journal,
-    backend: InProcess,
+    backend: Backend,
+}
+
+enum Backend {
+    InProcess(InProcess),
+    Library(Library),
+}
+
+thread_local! {
+    /// That of the next recorder in a library.
+    static JOURNAL: RefCell<Journal> = RefCell::default();
 }
 
 /// Calls a member of the table.
@@ -109,28 +120,68 @@ impl Program {
     pub fn new() -> Self {
         let journal = Journal::default();
         Self {
-            backend: in_process(Recorder(journal.clone())),
+            backend: Backend::InProcess(in_process(Recorder(journal.clone()))),
             journal,
+        }
+    }
+
+    /// With the recorder in a library, so that the program promises that its pointers hold.
+    pub fn loaded() -> Self {
+        let journal = Journal::default();
+        JOURNAL.set(journal.clone());
+        Self {
+            journal,
+            ..Self::of_library(Library::new(|| Box::new(Recorder(JOURNAL.take()))))
+        }
+    }
+
+    /// With another library; the journal stays empty.
+    pub fn of_library(library: Library) -> Self {
+        Self {
+            backend: Backend::Library(library),
+            journal: Journal::default(),
         }
     }
 
     /// With another backend; the journal stays empty.
     pub fn of(backend: InProcess) -> Self {
         Self {
-            backend,
+            backend: Backend::InProcess(backend),
             journal: Journal::default(),
         }
     }
 
     pub fn table(&self) -> &'static nvtxwInterface_v2_t {
-        self.backend.table()
+        static TABLE: nvtxwInterface_v2_t = table(no_session);
+
+        /// A library's own would know which library it is.
+        unsafe extern "C" fn no_session(
+            _: *const nvtxwSessionAttributes_t,
+            _: *mut nvtxwSessionHandle_t,
+        ) -> nvtxwResultCode_t {
+            NVTXW_RESULT_NOT_SUPPORTED
+        }
+
+        match &self.backend {
+            Backend::InProcess(backend) => backend.table(),
+            Backend::Library(_) => &TABLE,
+        }
     }
 
     pub fn begin_with(&self, attr: &nvtxwSessionAttributes_t) -> Outcome<Session> {
         let mut session = ptr::null_mut();
-        // SAFETY:
-        // - The tests give texts that are null or null-terminated.
-        call(|| unsafe { self.backend.begin(attr, &mut session) }.get())?;
+        call(|| match &self.backend {
+            Backend::InProcess(backend) => {
+                // SAFETY:
+                // - The tests give texts that are null or null-terminated.
+                unsafe { backend.begin(attr, &mut session) }.get()
+            }
+            Backend::Library(library) => {
+                // SAFETY:
+                // - The tests give texts that are null or null-terminated, and then pointers that hold.
+                unsafe { library.session_begin(attr, &mut session) }
+            }
+        })?;
         assert!(!session.is_null());
         Ok(session)
     }

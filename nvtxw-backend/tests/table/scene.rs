@@ -16,7 +16,15 @@ pub struct Scene {
 
 impl Scene {
     pub fn new() -> Self {
-        let program = Program::new();
+        Self::of(Program::new())
+    }
+
+    /// With the backend in a library.
+    pub fn loaded() -> Self {
+        Self::of(Program::loaded())
+    }
+
+    fn of(program: Program) -> Self {
         let (session, domain, stream) = program.ready();
         let message = program
             .schema(domain, &message_attr(&[message_entry()]))
