@@ -181,14 +181,14 @@ impl Lanes {
     /// Ends an open push at `end`, or at the latest end of what was already put inside of it: an
     /// earlier end would close that instead. While an inner push is open, the end waits for it.
     ///
-    /// Calls `emit` with lane, end and fields for this and for each end that waited for it; returns
-    /// how many of these ends are later than asked for.
+    /// Calls `emit` with lane, end, the end that was asked for, and fields, for this and for each end
+    /// that waited for it; returns how many of these ends are later than asked for.
     pub(crate) fn close(
         &mut self,
         push: u64,
         end: i64,
         fields: &[u8],
-        mut emit: impl FnMut(u32, i64, &[u8]),
+        mut emit: impl FnMut(u32, i64, i64, &[u8]),
     ) -> u64 {
         let at = |lane: &Lane| lane.slices.iter().rposition(|s| s.push == Some(push));
         let Some((index, lane, at)) = (self.lanes.iter_mut().enumerate())
@@ -210,7 +210,7 @@ impl Lanes {
             lane.latest_end = end;
             // What starts earlier would have to end inside of the range that is closed here.
             lane.from = lane.from.max(end);
-            emit(index, end, fields);
+            emit(index, end, asked, fields);
         };
         close(lane, end, fields);
         lane.slices.truncate(at);
@@ -251,7 +251,7 @@ mod tests {
 
     fn close(lanes: &mut Lanes, id: u64, end: i64) -> (u64, Vec<(u32, i64)>) {
         let mut ends = Vec::new();
-        let moved = lanes.close(id, end, &[], |lane, end, _| ends.push((lane, end)));
+        let moved = lanes.close(id, end, &[], |lane, end, _, _| ends.push((lane, end)));
         (moved, ends)
     }
 

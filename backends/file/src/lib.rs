@@ -59,7 +59,7 @@
 //!
 //! A range that comes later than the window, and a push that is longer, keep their times too; only
 //! a push that ends before a nested range that was written already ends with that (counted as
-//! overlapping).
+//! overlapping), and has an annotation `nvtxw.end` with its own end.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

@@ -10,7 +10,7 @@ mod quick;
 
 use std::sync::Arc;
 
-use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
+use nvtxw_backend::{Event, EventKind, Result, Schema, SchemaRole, ScopeRef, StreamInfo, Time};
 
 use self::encoder::Encoder;
 use self::framing::PACKETS;
@@ -119,7 +119,8 @@ impl FormatStream for PerfettoStream {
     #[inline]
     fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges> {
         let (quick, texts) = self.encoder.quick(schema)?;
-        let lane = self.packets.ready_lane(place)?;
+        let nests = schema.role() == SchemaRole::Event(EventKind::RangePushPop);
+        let lane = self.packets.ready_lane(place, nests)?;
         let base = self.session.base.expected();
         Some(QuickRanges {
             quick,
@@ -145,7 +146,9 @@ impl FormatStream for PerfettoStream {
         match time {
             Time::Range { start, end } => {
                 let (start, end) = shift(expected, start).zip(shift(expected, end))?;
-                self.packets.make_range(out, place, start, end, fields);
+                let nests = event.kind() == EventKind::RangePushPop;
+                self.packets
+                    .make_range(out, place, (start, end), nests, fields);
             }
             Time::Point(time) => {
                 let time = shift(expected, time)?;

@@ -28,11 +28,13 @@ pub(crate) trait Emit {
     fn takes(&self, _base: Base) -> bool {
         true
     }
-    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, fields: &[u8]);
+    /// A whole range; `nests` if it was declared to nest in others.
+    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, nests: bool, fields: &[u8]);
     /// A range whose end is not known yet, or never.
-    fn begin(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]);
-    /// Ends the innermost range that began on this lane.
-    fn end(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]);
+    fn begin(&mut self, place: u32, lane: u32, time: i64, nests: bool, fields: &[u8]);
+    /// Ends the innermost range that began on this lane. `asked` is its own end: earlier than `time`
+    /// where that would have ended another range.
+    fn end(&mut self, place: u32, lane: u32, time: i64, asked: i64, fields: &[u8]);
     fn instant(&mut self, place: u32, time: i64, fields: &[u8]);
     fn value(&mut self, counter: u32, time: i64, fields: &[u8]);
     /// So many events on one track, in the form that they have in the file.
@@ -378,7 +380,7 @@ impl Timeline {
                     nests: false,
                     push: None,
                 });
-            out.begin(start.place, lane, start.time, &start.fields);
+            out.begin(start.place, lane, start.time, false, &start.fields);
             self.tally.left_open += 1;
         }
     }
@@ -493,7 +495,8 @@ impl Timeline {
             }
             run.end(part, out);
             // Ready items are those whose times the file holds.
-            out.range(item.track, lane, item.start, item.end, E::fields_of(bytes));
+            let (fields, nests) = (E::fields_of(bytes), item.kind == Kind::PushPop);
+            out.range(item.track, lane, item.start, item.end, nests, fields);
         }
         run.end(part, out);
         for push in due {
@@ -538,7 +541,7 @@ impl Timeline {
         let push = &mut place.pushes[due.depth];
         if out.holds(push.start) {
             let lane = place.lanes.place(push.candidate()).lane;
-            out.begin(due.place, lane, push.start, &push.fields);
+            out.begin(due.place, lane, push.start, true, &push.fields);
             push.state = PushState::Written;
         } else {
             self.tally.outside_base += 1;
@@ -557,13 +560,14 @@ impl Timeline {
             Kind::Value => out.value(item.track, item.start, fields),
             Kind::PushPop | Kind::StartEnd => {
                 let lane = self.spread(item);
-                out.range(item.track, lane, item.start, item.end, fields);
+                let nests = item.kind == Kind::PushPop;
+                out.range(item.track, lane, item.start, item.end, nests, fields);
             }
             Kind::Close => {
                 let lanes = &mut self.places[item.track as usize].lanes;
                 let push = item.end as u64;
-                let moved = lanes.close(push, item.start, fields, |lane, end, fields| {
-                    out.end(item.track, lane, end, fields);
+                let moved = lanes.close(push, item.start, fields, |lane, end, asked, fields| {
+                    out.end(item.track, lane, end, asked, fields);
                 });
                 self.tally.overlapping_pushpop += moved;
             }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use nvtxw_backend::Result;
 
-use super::field::{attributes, clock_snapshot, counter, defaults, event, packet, trace, track};
+use super::field::{
+    annotation, attributes, clock_snapshot, counter, defaults, event, packet, trace, track,
+};
 use crate::base::shift;
 use crate::format::{Fact, FactValue, Number};
 use crate::outlet::Outlet;
@@ -16,6 +18,9 @@ use crate::track::{Scale, Track, TrackId, Tracks};
 
 /// The sequence of packets about the session as a whole.
 const SESSION_SEQUENCE: u32 = 1;
+
+/// The annotation of a range that tells its end, in the file's times, where the file shows a later one.
+const MOVED_END: &str = "nvtxw.end";
 
 /// Packets about the session as a whole.
 pub(crate) struct Header(Writer);
@@ -87,7 +92,9 @@ fn packet(
     out.close(open);
 }
 
-/// What all events of a sequence begin with.
+/// What all events of a sequence begin with: its number and the flags. In the packets of a range that
+/// was declared to nest these stand the other way round: readers take fields in any order, and who
+/// puts the file in order has to know.
 #[derive(Clone, Copy)]
 pub(super) struct Head {
     pub(super) word: u64,
@@ -104,10 +111,18 @@ pub(crate) struct Lane {
 }
 
 impl Head {
-    fn new(sequence: u32) -> Self {
+    fn new(sequence: u32, nests: bool) -> Self {
         let mut out = Writer::default();
-        out.uint(packet::SEQUENCE, sequence.into());
-        out.uint(packet::SEQUENCE_FLAGS, packet::NEEDS);
+        let mut fields = [
+            (packet::SEQUENCE, sequence.into()),
+            (packet::SEQUENCE_FLAGS, packet::NEEDS),
+        ];
+        if nests {
+            fields.reverse();
+        }
+        for (field, value) in fields {
+            out.uint(field, value);
+        }
         let mut word = [0; 8];
         word[..out.len()].copy_from_slice(out.as_bytes());
         Self {
@@ -141,17 +156,35 @@ impl Head {
         expected: usize,
         fields: impl FnOnce(&mut Writer),
     ) {
+        self.packet(out, time, expected, |out| {
+            begin_event(kind, track, out);
+            fields(out);
+        });
+    }
+
+    #[inline]
+    fn packet(
+        self,
+        out: &mut Writer,
+        time: u64,
+        expected: usize,
+        content: impl FnOnce(&mut Writer),
+    ) {
         let all = out.open(trace::PACKET, expected + 40);
         out.word(self.word, self.len);
         out.uint(packet::TIMESTAMP, time);
         let open = out.open(packet::TRACK_EVENT, expected + 16);
-        out.uint(event::TYPE, kind);
-        if let Some(track) = track {
-            out.uint(event::TRACK_UUID, track);
-        }
-        fields(out);
+        content(out);
         out.close(open);
         out.close(all);
+    }
+}
+
+#[inline]
+fn begin_event(kind: u64, track: Option<TrackId>, out: &mut Writer) {
+    out.uint(event::TYPE, kind);
+    if let Some(track) = track {
+        out.uint(event::TRACK_UUID, track);
     }
 }
 
@@ -162,8 +195,9 @@ pub(crate) struct Packets {
     base: i64,
     tracks: Arc<Tracks>,
     sequence: u32,
-    head: Head,
-    ready_head: Option<Head>,
+    /// The second one is that of ranges that were declared to nest.
+    heads: [Head; 2],
+    ready_heads: [Option<Head>; 2],
     /// The track of events that name none, once the sequence has begun.
     default_track: Option<TrackId>,
     /// By the timeline's numbers: each place with its lanes.
@@ -180,14 +214,15 @@ pub(crate) struct Packets {
 impl Packets {
     /// `number` counts the streams from 0.
     pub(crate) fn new(sink: Arc<Sink>, tracks: Arc<Tracks>, number: u32) -> Self {
-        let head = Head::new(SESSION_SEQUENCE + 1 + number);
+        let sequence = SESSION_SEQUENCE + 1 + number;
+        let heads = [false, true].map(|nests| Head::new(sequence, nests));
         Self {
             outlet: Outlet::new(sink),
             base: 0,
             tracks,
-            sequence: SESSION_SEQUENCE + 1 + number,
-            head,
-            ready_head: head.of_ready(),
+            sequence,
+            heads,
+            ready_heads: heads.map(Head::of_ready),
             usual: 0,
             default_track: None,
             places: Vec::new(),
@@ -277,12 +312,13 @@ impl Packets {
         &mut self,
         out: &mut Writer,
         place: u32,
-        start: u64,
-        end: u64,
+        (start, end): (u64, u64),
+        nests: bool,
         fields: impl FnOnce(&mut Writer),
     ) {
         let track = self.first_lane(place);
-        let Self { head, usual, .. } = self;
+        let Self { heads, usual, .. } = self;
+        let head = heads[usize::from(nests)];
         head.event(out, event::BEGIN, track, start, *usual, |out| {
             let len = out.len();
             fields(out);
@@ -300,8 +336,8 @@ impl Packets {
         fields: impl FnOnce(&mut Writer),
     ) {
         let track = self.first_lane(place);
-        let Self { head, usual, .. } = self;
-        head.event(out, event::INSTANT, track, time, *usual, |out| {
+        let Self { heads, usual, .. } = self;
+        heads[0].event(out, event::INSTANT, track, time, *usual, |out| {
             let len = out.len();
             fields(out);
             *usual = out.len() - len;
@@ -311,7 +347,7 @@ impl Packets {
     /// Appends a counter's value as it is in the file.
     pub(crate) fn make_value(&mut self, out: &mut Writer, counter: u32, time: u64, number: Number) {
         let track = Some(self.counters[counter as usize]);
-        (self.head).event(out, event::COUNTER, track, time, 0, |out| {
+        self.heads[0].event(out, event::COUNTER, track, time, 0, |out| {
             value(number, out);
         });
     }
@@ -319,8 +355,9 @@ impl Packets {
     /// The first lane of a place. `None`, in a session with very many streams, if what its events
     /// begin with is more than a word.
     #[inline]
-    pub(crate) fn ready_lane(&mut self, place: u32) -> Option<Lane> {
-        let (head, track) = (self.ready_head?, self.first_lane(place));
+    pub(crate) fn ready_lane(&mut self, place: u32, nests: bool) -> Option<Lane> {
+        let head = self.ready_heads[usize::from(nests)]?;
+        let track = self.first_lane(place);
         Some(Lane { head, track })
     }
 
@@ -333,21 +370,19 @@ impl Packets {
         }
     }
 
-    fn event(&mut self, kind: u64, track: TrackId, time: i64, fields: &[u8]) {
+    fn event(&mut self, kind: u64, track: TrackId, time: i64, nests: bool, fields: &[u8]) {
+        let (track, time) = self.begin_event(track, time);
+        let (head, out) = (self.heads[usize::from(nests)], &mut self.outlet.out);
+        head.event(out, kind, track, time, fields.len(), |out| {
+            out.raw(fields);
+        });
+    }
+
+    /// How the next event tells its track and its time, which the file holds.
+    fn begin_event(&mut self, track: TrackId, time: i64) -> (Option<TrackId>, u64) {
         self.use_track(track);
-        // The file holds it.
-        let time = time.wrapping_sub(self.base) as u64;
         let named = (self.default_track != Some(track)).then_some(track);
-        self.head.event(
-            &mut self.outlet.out,
-            kind,
-            named,
-            time,
-            fields.len(),
-            |out| {
-                out.raw(fields);
-            },
-        );
+        (named, time.wrapping_sub(self.base) as u64)
     }
 
     fn use_track(&mut self, track: TrackId) {
@@ -386,34 +421,49 @@ impl Emit for Packets {
         base == Base::Decided || self.base == 0
     }
 
-    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, fields: &[u8]) {
+    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, nests: bool, fields: &[u8]) {
         let track = self.lane(place, lane);
-        self.event(event::BEGIN, track, start, fields);
-        self.event(event::END, track, end, &[]);
+        self.event(event::BEGIN, track, start, nests, fields);
+        self.event(event::END, track, end, nests, &[]);
         self.outlet.complete(1);
     }
 
-    fn begin(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]) {
+    fn begin(&mut self, place: u32, lane: u32, time: i64, nests: bool, fields: &[u8]) {
         let track = self.lane(place, lane);
-        self.event(event::BEGIN, track, time, fields);
+        self.event(event::BEGIN, track, time, nests, fields);
         self.outlet.complete(1);
     }
 
-    fn end(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]) {
+    fn end(&mut self, place: u32, lane: u32, time: i64, asked: i64, fields: &[u8]) {
         let track = self.lane(place, lane);
-        self.event(event::END, track, time, fields);
+        if asked == time {
+            self.event(event::END, track, time, true, fields);
+        } else {
+            let asked = asked.wrapping_sub(self.base);
+            let (track, time) = self.begin_event(track, time);
+            let (head, out) = (self.heads[1], &mut self.outlet.out);
+            head.packet(out, time, fields.len() + 32, |out| {
+                // No other event begins with an annotation.
+                let open = out.open(event::ANNOTATIONS, 0);
+                out.text(annotation::NAME, MOVED_END);
+                out.int(annotation::INT, asked);
+                out.close(open);
+                begin_event(event::END, track, out);
+                out.raw(fields);
+            });
+        }
         self.outlet.complete(0);
     }
 
     fn instant(&mut self, place: u32, time: i64, fields: &[u8]) {
         let track = self.lane(place, 0);
-        self.event(event::INSTANT, track, time, fields);
+        self.event(event::INSTANT, track, time, false, fields);
         self.outlet.complete(1);
     }
 
     fn value(&mut self, counter: u32, time: i64, fields: &[u8]) {
         let track = self.counters[counter as usize];
-        self.event(event::COUNTER, track, time, fields);
+        self.event(event::COUNTER, track, time, false, fields);
         self.outlet.complete(1);
     }
 

@@ -35,16 +35,16 @@ impl Emit for Recorder {
         time >= 0
     }
 
-    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, fields: &[u8]) {
-        self.begin(place, lane, start, fields);
-        self.end(place, lane, end, &[]);
+    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, nests: bool, fields: &[u8]) {
+        self.begin(place, lane, start, nests, fields);
+        self.end(place, lane, end, end, &[]);
     }
 
-    fn begin(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]) {
+    fn begin(&mut self, place: u32, lane: u32, time: i64, _nests: bool, fields: &[u8]) {
         (self.events).push((time, BEGIN, (place, lane), fields.to_vec()));
     }
 
-    fn end(&mut self, place: u32, lane: u32, time: i64, fields: &[u8]) {
+    fn end(&mut self, place: u32, lane: u32, time: i64, _asked: i64, fields: &[u8]) {
         (self.events).push((time, END, (place, lane), fields.to_vec()));
     }
 
@@ -65,7 +65,7 @@ impl Emit for Recorder {
             let (kind, start, end, fields) = parse(bytes);
             match kind {
                 INSTANT => self.instant(place, start, fields),
-                _ => self.range(place, 0, start, end, fields),
+                _ => self.range(place, 0, start, end, true, fields),
             }
         }
     }

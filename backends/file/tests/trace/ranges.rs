@@ -329,6 +329,22 @@ fn ranges_later_than_the_window_are_counted_and_keep_their_times() {
 }
 
 #[test]
+fn a_push_that_would_end_another_range_tells_its_end() {
+    let run = Run::with("window=2");
+    let mut out = Writer::new(&run);
+    out.push(0, "cut").unwrap();
+    out.pushpop(10, 90, "child").unwrap();
+    out.mark(20, "tick").unwrap();
+    out.pop(50).unwrap();
+    let trace = run.read();
+    assert_eq!(spot(&trace, "cut"), (0, Some(90), 0, 1));
+    assert_eq!(trace.range("cut").arg("nvtxw.end"), &Arg::Int(50));
+    assert_eq!(spot(&trace, "child"), (10, Some(90), 1, 1));
+    assert!(trace.range("child").args.is_empty());
+    assert_eq!(count(&trace, "nvtxw.overlapping_pushpop"), 1);
+}
+
+#[test]
 fn streams_on_threads_do_not_mix() {
     let run = Run::with("window=16");
     let domain = run.session.domain("");
