@@ -95,8 +95,9 @@ impl<F: Format> SessionIn<F> {
     fn end(&self) -> Result<()> {
         let (tally, lost) = *self.0.tally.lock().unwrap_or_else(PoisonError::into_inner);
         self.note_counts(tally.attributes());
-        self.0.format.end().map_err(|refusal| {
-            Refusal::failed(format!("{}; {lost} events were dropped", refusal.reason()))
+        self.0.format.end().map_err(|refusal| match lost {
+            0 => refusal,
+            _ => Refusal::failed(format!("{}; {lost} events were dropped", refusal.reason())),
         })?;
         self.0.format.check_outside(tally.outside_base)
     }

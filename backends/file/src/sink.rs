@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::PoisonError;
 
 use nvtxw_backend::{Refusal, Result};
@@ -13,6 +14,9 @@ use crate::sync::{Mutex, MutexGuard};
 pub(crate) struct Sink {
     path: PathBuf,
     framing: Framing,
+    /// The one that created it. A forked child shares the file, and has copies of all that streams
+    /// hold: each would be written twice.
+    process: u32,
     state: Mutex<State>,
 }
 
@@ -77,6 +81,7 @@ impl Sink {
         Ok(Self {
             path: path.to_owned(),
             framing,
+            process: process::id(),
             state: Mutex::new(State {
                 file,
                 len: 0,
@@ -87,6 +92,7 @@ impl Sink {
 
     /// Appends whole parts. Fails, without writing, once an append has failed.
     pub(crate) fn append(&self, parts: &[u8]) -> Result<()> {
+        self.check_process()?;
         let mut state = self.lock();
         if state.error.is_none()
             && let Err(error) = state.write(parts, self.framing.tail, self.framing)
@@ -96,9 +102,31 @@ impl Sink {
         state.check()
     }
 
-    /// The first error of any append.
+    /// The first error of any append; or that the file is not there any more.
     pub(crate) fn check(&self) -> Result<()> {
-        self.lock().check()
+        self.check_process()?;
+        let state = self.lock();
+        state.check()?;
+        if is_removed(&state.file) {
+            return Err(Refusal::failed(format!(
+                "{} was removed while it was written: nobody can open it any more; choose a `path` where \
+                 files stay",
+                self.path.display()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Comes before any lock: a thread of the parent may hold it, and is not there to let it go.
+    fn check_process(&self) -> Result<()> {
+        if process::id() != self.process {
+            return Err(Refusal::failed(format!(
+                "writing {}: this process was forked from the one that began the session, which alone may \
+                 write; begin a session of its own here",
+                self.path.display()
+            )));
+        }
+        Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -157,6 +185,21 @@ fn write(file: &mut File, parts: &[u8], tail: &[u8]) -> (usize, io::Result<()>) 
         }
     }
     (written, Ok(()))
+}
+
+/// Whether a regular file has no name left.
+#[cfg(unix)]
+fn is_removed(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let found = file.metadata();
+    found.is_ok_and(|found| found.is_file() && found.nlink() == 0)
+}
+
+/// Systems that remove no open file.
+#[cfg(not(unix))]
+fn is_removed(_file: &File) -> bool {
+    false
 }
 
 #[cfg(test)]
@@ -252,6 +295,27 @@ mod tests {
         state.mend(b"bc\nd", LINES);
         drop(state);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\nbc\n]");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_was_removed_is_told_at_the_end() {
+        let dir = TempDir::new();
+        let path = dir.path().join("a");
+        let sink = Sink::create(&path, false, LINES).unwrap();
+        sink.append(b"a\n").unwrap();
+        sink.check().unwrap();
+        let moved = dir.path().join("b");
+        std::fs::rename(&path, &moved).unwrap();
+        sink.check().unwrap();
+        std::fs::remove_file(&moved).unwrap();
+        sink.append(b"b\n").unwrap();
+        let want = format!(
+            "{} was removed while it was written: nobody can open it any more; choose a `path` where files \
+             stay",
+            path.display()
+        );
+        assert_eq!(sink.check().unwrap_err().reason(), want);
     }
 
     #[cfg(target_os = "linux")]
