@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use nvtxw_abi::EntryType;
 use nvtxw_abi::raw::{
     NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED, NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC,
-    NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+    NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, NVTX_TYPE_PAYLOAD_SCHEMA_RAW,
 };
 
 use crate::domain::Domain;
@@ -58,6 +58,21 @@ pub(crate) fn blob(bytes: &[u8]) -> Payload<'_> {
         schema: &BLOB,
         bytes,
         count: None,
+    }
+}
+
+/// A payload of bytes of no known meaning. Its one field is called `raw`.
+pub(crate) fn raw(bytes: &[u8]) -> Payload<'_> {
+    static RAW: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+        let mut schema = one_entry(EntryType::Byte, "raw").expect("a byte is decoded");
+        schema.id = NVTX_TYPE_PAYLOAD_SCHEMA_RAW;
+        Arc::new(schema)
+    });
+
+    Payload {
+        schema: &RAW,
+        bytes,
+        count: Some(bytes.len()),
     }
 }
 

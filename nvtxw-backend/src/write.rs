@@ -68,11 +68,10 @@ fn payload<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Payload<'a>> 
     if arg.is_empty() {
         return Ok(predefined::blob(&[]));
     }
-    if matches!(
-        id,
-        NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED | NVTX_TYPE_PAYLOAD_SCHEMA_RAW
-    ) {
-        return arg.bytes(None, None).map(predefined::blob);
+    match id {
+        NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED => return arg.bytes(None, None).map(predefined::blob),
+        NVTX_TYPE_PAYLOAD_SCHEMA_RAW => return arg.bytes(None, None).map(predefined::raw),
+        _ => {}
     }
     let (schema, is_predefined) = match IdClass::of(id) {
         IdClass::Predefined => (predefined::schema(id)?, true),

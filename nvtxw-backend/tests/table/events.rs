@@ -103,7 +103,6 @@ fn payloads_that_are_not_shown_are_ignored() {
     assert_eq!(
         scene.written(&[
             payload(NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED, b"blob"),
-            payload(NVTX_TYPE_PAYLOAD_SCHEMA_RAW, b"blob"),
             payload(mark, &time),
             // Of size 0: neither schema nor pointer matter.
             nvtxPayloadData_t {
@@ -114,6 +113,20 @@ fn payloads_that_are_not_shown_are_ignored() {
         ]),
         "mark @1"
     );
+}
+
+#[test]
+fn raw_payloads_are_bytes() {
+    let scene = Scene::new();
+    let mark = scene.schema(MARK, &mark_entries());
+    let time = bytes![1_i64];
+    for (blob, shown) in [(&b"ab"[..], "[97, 98]"), (b"\0", "[0]")] {
+        let raw = payload(NVTX_TYPE_PAYLOAD_SCHEMA_RAW, blob);
+        assert_eq!(
+            scene.written(&[payload(mark, &time), raw]),
+            format!("mark @1 of 2 payloads {{raw: Bytes({shown})}}")
+        );
+    }
 }
 
 #[test]
