@@ -6,6 +6,7 @@ use nvtxw_abi::{Skid, StreamInterleaving, StreamOrdering};
 
 use crate::backend::Stream;
 use crate::domain::Domain;
+use crate::event::Payload;
 use crate::handle::{Kind, Slots};
 use crate::panic::{catch, catch_poisoning};
 use crate::refusal::{Refusal, Result};
@@ -145,6 +146,8 @@ pub(crate) struct OpenStream {
     // Before the session, whose backend may go as it is dropped.
     pub(crate) backend: StreamBackend,
     pub(crate) session: Arc<OpenSession>,
+    /// Memory for the payloads of an event; none are in it.
+    pub(crate) payloads: Vec<Payload<'static>>,
 }
 
 /// The backend's stream, until it panics.
@@ -166,6 +169,7 @@ impl OpenStream {
                 poisoned: false,
             },
             session,
+            payloads: Vec::new(),
         }
     }
 }

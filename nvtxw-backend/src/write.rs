@@ -20,11 +20,14 @@ use crate::schema::{Schema, Shape, TimeAt};
 use crate::stream::{OpenStream, STREAMS};
 use crate::text::unit_size;
 
-/// So many payloads of an event are gathered without an allocation.
-const INLINE: usize = 8;
-
 pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
-    enter(stream, |OpenStream { info, backend, .. }| {
+    enter(stream, |stream| {
+        let OpenStream {
+            info,
+            backend,
+            payloads,
+            ..
+        } = stream;
         let domain = &**info.domain();
         let payload = |index: usize| {
             payload(domain, &args[index])
@@ -45,21 +48,23 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
                 return backend.call(|backend| backend.write_event(&event));
             }
         }
-        let mut inline;
-        let mut heap;
-        let gathered: &mut [Payload<'_>] = if args.len() <= INLINE {
-            inline = [predefined::blob(&[]); INLINE];
-            &mut inline[..args.len()]
-        } else {
-            heap = vec![predefined::blob(&[]); args.len()];
-            &mut heap
-        };
-        for (index, gathered) in gathered.iter_mut().enumerate() {
-            *gathered = payload(index)?;
+        let mut gathered = emptied(std::mem::take(payloads));
+        for index in 0..args.len() {
+            gathered.push(payload(index)?);
         }
-        let event = Event::gather(info, gathered)?;
-        backend.call(|backend| backend.write_event(&event))
+        let written = Event::gather(info, &gathered)
+            .and_then(|event| backend.call(|backend| backend.write_event(&event)));
+        *payloads = emptied(gathered);
+        written
     })
+}
+
+/// The list without its payloads, so that its memory is used again for others.
+fn emptied<'b>(mut payloads: Vec<Payload<'_>>) -> Vec<Payload<'b>> {
+    payloads.clear();
+    // Collected where it is.
+    let none = payloads.into_iter().map(|_| predefined::blob(&[]));
+    none.collect()
 }
 
 /// The payload that `arg` describes.
@@ -100,6 +105,7 @@ pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
              info,
              backend,
              session,
+             ..
          }| {
             let domain = &**info.domain();
             let schema =
@@ -178,6 +184,7 @@ pub(crate) fn counter_batch(stream: u64, arg: &CounterBatchArg<'_>) -> Result<()
              info,
              backend,
              session,
+             ..
          }| {
             let counter = counter_of(info.domain(), arg.counter)?;
             check_stride(

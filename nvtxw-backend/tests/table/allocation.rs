@@ -168,12 +168,13 @@ fn writing_allocates_nothing() {
     let samples = bytes![5_i64, 5_i64, 5_i64, 5_i64];
     let events = batch(pushpop, &events);
     let four = counter_batch(counter, &samples, Some(&[1, 2, 3, 4]));
-    // What a process does once, it does here.
-    program.write(stream, &[main, text]).expect("written");
+    let many = [vec![text; 20], vec![main], vec![text; 20]].concat();
+    // What a process and a stream do once, they do here.
+    program.write(stream, &many).expect("written");
 
     let before = ALLOCATIONS.get();
     program.write(stream, &[main]).expect("written");
-    program.write(stream, &[text, main, text]).expect("written");
+    program.write(stream, &many).expect("written");
     program.write_batch(stream, &events).expect("written");
     program
         .write_counter(stream, 1, counter, &samples[..8])
