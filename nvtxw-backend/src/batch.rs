@@ -8,7 +8,7 @@ use nvtxw_abi::{BatchOrdering, EventKind};
 use crate::data::{Data, Flex, Steps};
 use crate::event::{Event, Payload};
 use crate::refusal::{Refusal, RefusalTally, Result};
-use crate::schema::{Schema, ScopesAt, Shape};
+use crate::schema::{Plan, Schema, Shape};
 use crate::stream::StreamInfo;
 use crate::walk;
 
@@ -130,16 +130,11 @@ impl<'a> EventBatch<'a> {
 
     /// The ID of the scope of all events, if none of them can name one of its own.
     pub fn scope_id(&self) -> Option<u64> {
-        let ScopesAt {
-            purpose_entry: None,
-            purpose_semantics: 0,
-            entry: None,
-            semantics,
-        } = self.schema.plan.scopes
-        else {
+        let Plan { at, scopes, .. } = &self.schema.plan;
+        if at.purpose_scope.or(at.scope).is_some() || scopes.purpose != 0 {
             return None;
-        };
-        let mut named = [self.scope, semantics].into_iter();
+        }
+        let mut named = [self.scope, scopes.general].into_iter();
         Some(
             named
                 .find(|scope| *scope != 0)

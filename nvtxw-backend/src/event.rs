@@ -10,7 +10,7 @@ use crate::decode;
 use crate::domain::Domain;
 use crate::refusal::{Refusal, Result};
 use crate::scalar::read;
-use crate::schema::{MessageAt, Schema, TimeAt};
+use crate::schema::{AttributesAt, MessageAt, Schema, Scopes, TimeAt};
 use crate::scope::ScopeRef;
 use crate::stream::StreamInfo;
 use crate::string::Registered;
@@ -137,6 +137,14 @@ impl<'a> Payloads<'a> {
     }
 }
 
+/// The payload that makes an event of its kind.
+struct Main<'p, 'a> {
+    payload: &'p Payload<'a>,
+    kind: EventKind,
+    /// Where its attributes are.
+    at: &'p AttributesAt,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Attributes<'a> {
     message: Option<Text<'a>>,
@@ -144,9 +152,6 @@ struct Attributes<'a> {
     category: u32,
     range_id: Option<u64>,
 }
-
-/// The scopes that payloads name, by rank, best first; 0 says nothing. The batch's comes between the last two.
-type Scopes = [u64; 4];
 
 impl<'a> Event<'a> {
     /// An event of several payloads.
@@ -159,20 +164,23 @@ impl<'a> Event<'a> {
         let steps = Steps::for_bytes(bytes.fold(0, usize::saturating_add), reach_out);
         let data = all.data(stream.domain(), &steps);
         let (mut attributes, mut scopes) = (Attributes::default(), Scopes::default());
-        let mut main: Option<(&Payload<'a>, EventKind)> = None;
+        let mut main: Option<(&Payload<'a>, EventKind, Option<AttributesAt>)> = None;
         for payload in payloads {
+            let mut found = None;
+            attributes.add(payload, &data, &mut scopes, &mut found)?;
             if let Some(kind) = payload.schema.event_kind() {
-                if let Some((first, _)) = main {
+                if let Some((first, ..)) = main {
                     return Err(two_events(first.schema, payload.schema));
                 }
-                main = Some((payload, kind));
+                main = Some((payload, kind, found));
             }
-            attributes.add(payload, &data, &mut scopes)?;
         }
-        let Some((main, kind)) = main else {
+        let Some((payload, kind, found)) = main else {
             return Err(no_event(payloads));
         };
-        Self::new(stream, 0, main, kind, all, attributes, scopes)
+        let at = found.as_ref().unwrap_or(&payload.schema.plan.at);
+        let main = Main { payload, kind, at };
+        Self::new(stream, 0, main, all, attributes, scopes)
     }
 
     /// An event of one payload, of a schema of this kind. `batch_scope` and `flex` are 0 and `None` for a single event.
@@ -187,36 +195,43 @@ impl<'a> Event<'a> {
     ) -> Result<Self> {
         let one = Payloads::One(payload, flex);
         let (mut attributes, mut scopes) = (Attributes::default(), Scopes::default());
-        attributes.add(&payload, &one.data(stream.domain(), steps), &mut scopes)?;
-        Self::new(stream, batch_scope, &payload, kind, one, attributes, scopes)
+        let data = one.data(stream.domain(), steps);
+        let mut found = None;
+        attributes.add(&payload, &data, &mut scopes, &mut found)?;
+        let main = Main {
+            payload: &payload,
+            kind,
+            at: found.as_ref().unwrap_or(&payload.schema.plan.at),
+        };
+        Self::new(stream, batch_scope, main, one, attributes, scopes)
     }
 
     #[inline]
     fn new(
         stream: &'a StreamInfo,
         batch_scope: u64,
-        main: &Payload<'a>,
-        kind: EventKind,
+        main: Main<'_, 'a>,
         payloads: Payloads<'a>,
         attributes: Attributes<'a>,
         scopes: Scopes,
     ) -> Result<Self> {
-        let plan = &main.schema.plan;
+        let Main { payload, kind, at } = main;
+        let plan = &payload.schema.plan;
         let time_domain = plan.time_domain.unwrap_or(stream.time_domain());
-        let end_time_domain = match plan.end {
+        let end_time_domain = match at.end {
             Some(_) => plan.end_time_domain.unwrap_or(stream.time_domain()),
             None => time_domain,
         };
-        let time = match (plan.time, plan.end) {
-            (Some(start), None) => Time::Point(start.read(main.bytes)?),
+        let time = match (at.time, at.end) {
+            (Some(start), None) => Time::Point(start.read(payload.bytes)?),
             (Some(start), Some(end)) => {
-                let (start, end) = (start.read(main.bytes)?, end.read(main.bytes)?);
+                let (start, end) = (start.read(payload.bytes)?, end.read(payload.bytes)?);
                 if end < start && time_domain == end_time_domain {
                     return Err(ends_before_start(start, end));
                 }
                 Time::Range { start, end }
             }
-            (None, _) => return Err(no_time(main.schema)),
+            (None, _) => return Err(no_time(payload.schema)),
         };
         let [purpose_entry, purpose_semantics, entry, semantics] = scopes;
         let named = [purpose_entry, purpose_semantics, entry]
@@ -232,7 +247,7 @@ impl<'a> Event<'a> {
         };
         Ok(Self {
             stream,
-            schema: main.schema,
+            schema: payload.schema,
             kind,
             payloads,
             time,
@@ -378,13 +393,15 @@ impl<'a> Event<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// Adds what `payload` says, over what earlier ones said.
+    /// Adds what `payload` says, over what earlier ones said. Where its attributes are is in `found`, if not all are where its
+    /// plan says.
     #[inline]
     fn add(
         &mut self,
         payload: &Payload<'a>,
         data: &Data<'_, 'a>,
         scopes: &mut Scopes,
+        found: &mut Option<AttributesAt>,
     ) -> Result<()> {
         let Payload {
             schema,
@@ -393,9 +410,11 @@ impl<'a> Attributes<'a> {
         } = *payload;
         let (plan, domain) = (&schema.plan, data.domain);
         if plan.needs_walk {
-            let found = walk::check(schema, bytes, data)?;
-            self.message = found.message.or(self.message);
+            let walked = walk::check(schema, bytes, data)?;
+            self.message = walked.message.or(self.message);
+            *found = walked.at;
         }
+        let at = found.as_ref().unwrap_or(&plan.at);
         match plan.message {
             None | Some(MessageAt::Walk(_)) => {}
             Some(MessageAt::Handle(offset)) => match read(bytes, offset) {
@@ -413,32 +432,25 @@ impl<'a> Attributes<'a> {
                 self.message = Text::of(text::value(ty, text::before_null(ty, bytes)));
             }
         }
-        if let Some(color) = plan
+        if let Some(color) = at
             .color
             .map(|offset| read(bytes, offset))
             .filter(|color| *color != 0)
         {
             self.color = color;
         }
-        if let Some(category) = plan
+        if let Some(category) = at
             .category
             .map(|offset| read(bytes, offset))
             .filter(|category| *category != 0)
         {
             self.category = category;
         }
-        if let Some(offset) = plan.range_id {
+        if let Some(offset) = at.range_id {
             self.range_id = Some(read(bytes, offset));
         }
-        if plan.scopes.is_any() {
-            let entry = |offset: Option<usize>| offset.map_or(0, |offset| read(bytes, offset));
-            let at = &plan.scopes;
-            let named = [
-                entry(at.purpose_entry),
-                at.purpose_semantics,
-                entry(at.entry),
-                at.semantics,
-            ];
+        if plan.names_scope() {
+            let named = plan.scopes(at, bytes);
             for (known, scope) in scopes
                 .iter_mut()
                 .zip(named)

@@ -10,11 +10,11 @@ use nvtxw_abi::{EntryType, SchemaRole};
 
 use crate::domain::Domain;
 use crate::layout;
+use crate::places::Places;
 use crate::plan;
 use crate::refusal::{Refusal, Result};
 use crate::schema::{Extent, Field, FieldKind, FieldRole, Place, Schema, Shape};
 use crate::spec::{EntrySpec, SchemaSpec};
-use crate::walk::SLOTS;
 
 /// More structs than this inside one another are not decoded: decoding one takes stack.
 const DEPTH: u32 = 32;
@@ -67,6 +67,7 @@ pub(crate) fn finalise(spec: &SchemaSpec<'_>, domain: &Domain) -> Result<Schema>
         align,
         plan: plan::plan(spec, role, shape, &mut fields, domain)?,
         fields: fields.into(),
+        places: Places::default(),
     };
     let plan = &schema.plan;
     if plan.depth > DEPTH {
@@ -149,29 +150,26 @@ fn fields(
         };
         add().map_err(|refusal: Refusal| refusal.at(label(index, entry)))?;
     }
-    give_slots(&mut fields)?;
+    give_slots(&mut fields);
     Ok((fields, end, align))
 }
 
-/// Has a walk keep the places of the fields that others refer to, and that only a walk finds.
-fn give_slots(fields: &mut [Field]) -> Result<()> {
+/// Has a walk keep the places of the fields that something refers to, and that only a walk finds.
+fn give_slots(fields: &mut [Field]) {
     let mut slots = 0;
     for index in 0..fields.len() {
         let referred = match (fields[index].extent, fields[index].selector) {
-            (Extent::Entry(entry), _) | (_, Some(entry)) => &mut fields[entry],
+            (Extent::Entry(entry), _) | (_, Some(entry)) => entry,
+            // The event refers to its attributes. (The walk itself shows a message.)
+            _ if !matches!(fields[index].role, FieldRole::Plain | FieldRole::Message) => index,
             _ => continue,
         };
+        let referred = &mut fields[referred];
         if referred.follows && referred.slot.is_none() {
             referred.slot = Some(slots);
             slots += 1;
         }
     }
-    if slots > SLOTS {
-        return Err(Refusal::unsupported(format!(
-            "more than {SLOTS} lengths that come after entries of varying size are not decoded; put the lengths first"
-        )));
-    }
-    Ok(())
 }
 
 impl Field {

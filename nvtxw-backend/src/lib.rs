@@ -203,6 +203,7 @@ pub mod log;
 #[cfg(all(test, loom))]
 mod loom;
 mod panic;
+mod places;
 mod plan;
 mod predefined;
 mod raw;

@@ -7,7 +7,8 @@ use crate::finalise::label;
 use crate::refusal::{Refusal, Result};
 use crate::scalar::read;
 use crate::schema::{
-    Beyond, Field, FieldKind, FieldRole, MessageAt, Place, Plan, ScopesAt, Shape, TimeAt,
+    Attribute, AttributesAt, Beyond, Field, FieldKind, FieldRole, MessageAt, NamedScopes, Place,
+    Plan, Scopes, Shape, TimeAt,
 };
 use crate::spec::{EntrySpec, SchemaSpec};
 
@@ -23,11 +24,9 @@ pub(crate) fn field_role(entry: &EntrySpec<'_>, field: &Field, shape: Shape) -> 
         (FieldKind::Scalar(ty), None) if field.plain => Some(*ty),
         _ => None,
     };
-    let role = match (role, ty) {
-        (EntryRole::Message, Some(EntryType::RegisteredString)) => return Ok(FieldRole::Message),
-        (EntryRole::Message, _) if matches!(field.kind, FieldKind::Text(_)) => {
-            return Ok(FieldRole::Message);
-        }
+    Ok(match (role, ty) {
+        (EntryRole::Message, Some(EntryType::RegisteredString)) => FieldRole::Message,
+        (EntryRole::Message, _) if matches!(field.kind, FieldKind::Text(_)) => FieldRole::Message,
         (EntryRole::Message, _) => {
             return Err(Refusal::invalid(
                 "a message is text or the handle of a registered string; the entry is neither",
@@ -45,15 +44,8 @@ pub(crate) fn field_role(entry: &EntrySpec<'_>, field: &Field, shape: Shape) -> 
         (_, Some(EntryType::ColorArgb)) => FieldRole::Color,
         (_, Some(EntryType::Category)) => FieldRole::Category,
         (_, Some(EntryType::RangeId)) => FieldRole::RangeId,
-        _ => return Ok(FieldRole::Plain),
-    };
-    if field.follows {
-        return Err(Refusal::unsupported(
-            "timestamps, colours, categories, range IDs and scopes are not read after an entry of varying size; \
-             put the entry before it",
-        ));
-    }
-    Ok(role)
+        _ => FieldRole::Plain,
+    })
 }
 
 /// Finds the attributes, checks that they are what the schema's role needs, and marks their fields.
@@ -70,8 +62,15 @@ pub(crate) fn plan(
         SchemaRole::CounterGroup => counter_time(fields)?.into_iter().collect(),
         SchemaRole::Event(kind) => event_times(kind, fields)?,
     };
-    let at = |index: usize| TimeAt {
-        offset: fields[index].offset,
+    let mut late = Vec::new();
+    let mut offset = |attribute: Attribute, index: usize| {
+        if let Some(slot) = fields[index].slot.filter(|_| fields[index].follows) {
+            late.push((attribute, slot));
+        }
+        fields[index].offset
+    };
+    let mut time_at = |attribute: Attribute, index: usize| TimeAt {
+        offset: offset(attribute, index),
         unsigned: matches!(
             fields[index].kind,
             FieldKind::Scalar(
@@ -79,33 +78,40 @@ pub(crate) fn plan(
             )
         ),
     };
-    plan.time = times.first().map(|index| at(*index));
-    plan.end = times.get(1).map(|index| at(*index));
+    plan.at.time = (times.first()).map(|index| time_at(Attribute::Time, *index));
+    plan.at.end = (times.get(1)).map(|index| time_at(Attribute::End, *index));
+    let last = |role: FieldRole| fields.iter().rposition(|field| field.role == role);
+    plan.at.color = last(FieldRole::Color).map(|index| offset(Attribute::Color, index));
+    plan.at.category = last(FieldRole::Category).map(|index| offset(Attribute::Category, index));
+    plan.at.range_id = last(FieldRole::RangeId).map(|index| offset(Attribute::RangeId, index));
+    let has_purpose = |index: usize| has_purpose(&spec.entries[index]);
+    let scope = |purpose: bool| {
+        let is_it =
+            |field: &Field| field.role == FieldRole::Scope && has_purpose(field.index) == purpose;
+        fields.iter().rposition(is_it)
+    };
+    plan.at.purpose_scope = scope(true).map(|index| offset(Attribute::PurposeScope, index));
+    plan.at.scope = scope(false).map(|index| offset(Attribute::Scope, index));
+    plan.late = late.into();
     let mut time_domains = times
         .iter()
         .map(|index| time_domain(*index, &spec.entries[*index], domain));
     plan.time_domain = time_domains.next().transpose()?.flatten();
     plan.end_time_domain = time_domains.next().transpose()?.flatten();
-    plan.scopes = scopes(spec, fields, domain)?;
+    plan.scopes = named_scopes(spec, domain)?;
 
     for field in &mut *fields {
         let offset = field.offset;
-        match field.role {
-            FieldRole::Message => {
-                plan.message = Some(match field.kind {
-                    _ if field.follows || !field.plain => MessageAt::Walk(field.index),
-                    FieldKind::Text(ty) => MessageAt::Fixed {
-                        ty,
-                        offset,
-                        len: field.size,
-                    },
-                    _ => MessageAt::Handle(offset),
-                });
-            }
-            FieldRole::Color => plan.color = Some(offset),
-            FieldRole::Category => plan.category = Some(offset),
-            FieldRole::RangeId => plan.range_id = Some(offset),
-            FieldRole::Plain | FieldRole::Time(_) | FieldRole::Scope => {}
+        if field.role == FieldRole::Message {
+            plan.message = Some(match field.kind {
+                _ if field.follows || !field.plain => MessageAt::Walk(field.index),
+                FieldKind::Text(ty) => MessageAt::Fixed {
+                    ty,
+                    offset,
+                    len: field.size,
+                },
+                _ => MessageAt::Handle(offset),
+            });
         }
         field.is_attribute = match field.role {
             FieldRole::Plain => false,
@@ -114,7 +120,7 @@ pub(crate) fn plan(
         };
     }
     if let SchemaRole::Event(kind @ (EventKind::RangeStart | EventKind::RangeEnd)) = role
-        && plan.range_id.is_none()
+        && plan.at.range_id.is_none()
     {
         return Err(Refusal::invalid(format!(
             "the schema's kind is {}, which needs an entry of the type NVTX_PAYLOAD_ENTRY_TYPE_RANGE_ID",
@@ -128,6 +134,7 @@ pub(crate) fn plan(
     plan.reaches_out = fields.iter().any(reaches_out);
     plan.is_plain = shape == Shape::Static && fields.iter().all(|field| field.plain);
     plan.needs_walk = !plan.is_plain;
+    plan.slots = fields.iter().filter(|field| field.slot.is_some()).count();
     plan.is_numeric = fields.iter().all(is_numeric);
     let values = fields.iter().map(values);
     plan.values = match shape {
@@ -231,70 +238,83 @@ fn time_domain(index: usize, entry: &EntrySpec<'_>, domain: &Domain) -> Result<O
     }
 }
 
-fn scopes(spec: &SchemaSpec<'_>, fields: &[Field], domain: &Domain) -> Result<ScopesAt> {
-    let mut at = ScopesAt::default();
-    for (field, entry) in fields.iter().zip(&spec.entries) {
-        let has_purpose = !matches!(
-            EntryRole::from_flags(entry.flags),
-            Some(EntryRole::None | EntryRole::Message)
-        );
-        if field.role == FieldRole::Scope {
-            let place = if has_purpose {
-                &mut at.purpose_entry
-            } else {
-                &mut at.entry
-            };
-            *place = Some(field.offset);
-        }
+/// Whether what the entry says is about one thing that the event has.
+fn has_purpose(entry: &EntrySpec<'_>) -> bool {
+    !matches!(
+        EntryRole::from_flags(entry.flags),
+        Some(EntryRole::None | EntryRole::Message)
+    )
+}
+
+/// The scopes that the semantics of entries name.
+fn named_scopes(spec: &SchemaSpec<'_>, domain: &Domain) -> Result<NamedScopes> {
+    let mut named = NamedScopes::default();
+    for (index, entry) in spec.entries.iter().enumerate() {
         let Some(scope) = entry.semantics.scope.filter(|scope| *scope != 0) else {
             continue;
         };
         if !domain.knows_scope(scope) {
             return Err(Refusal::invalid(format!(
                 "{}: the scope semantics name {scope}, which is neither predefined nor registered in the domain",
-                label(field.index, entry)
+                label(index, entry)
             )));
         }
-        let place = if has_purpose {
-            &mut at.purpose_semantics
-        } else {
-            &mut at.semantics
-        };
-        *place = scope;
+        match has_purpose(entry) {
+            true => named.purpose = scope,
+            false => named.general = scope,
+        }
     }
-    Ok(at)
+    Ok(named)
 }
 
-impl ScopesAt {
-    /// The scope that semantics name; 0 if none do.
-    pub(crate) fn named(&self) -> u64 {
-        match self.purpose_semantics {
-            0 => self.semantics,
+impl NamedScopes {
+    /// The one that counts; 0 if there is none.
+    pub(crate) fn best(&self) -> u64 {
+        match self.purpose {
+            0 => self.general,
             scope => scope,
         }
     }
+}
 
-    /// The scope that a sample of these bytes names, itself or by semantics; 0 if it names none.
-    pub(crate) fn of_sample(&self, bytes: &[u8]) -> u64 {
-        let entry = |offset: Option<usize>| offset.map_or(0, |offset| read(bytes, offset));
-        let ranked = [
-            entry(self.purpose_entry),
-            self.purpose_semantics,
-            entry(self.entry),
-            self.semantics,
-        ];
-        ranked
-            .into_iter()
-            .find(|scope| *scope != 0)
-            .unwrap_or_default()
+impl Plan {
+    /// Where the attributes of a payload are whose fields are at these places, as a walk keeps them.
+    pub(crate) fn at_places(&self, places: &[usize]) -> AttributesAt {
+        let mut at = self.at;
+        for (attribute, slot) in &self.late {
+            let place = places[*slot];
+            match attribute {
+                Attribute::Time => at.time.iter_mut().for_each(|time| time.offset = place),
+                Attribute::End => at.end.iter_mut().for_each(|time| time.offset = place),
+                Attribute::Color => at.color = Some(place),
+                Attribute::Category => at.category = Some(place),
+                Attribute::RangeId => at.range_id = Some(place),
+                Attribute::PurposeScope => at.purpose_scope = Some(place),
+                Attribute::Scope => at.scope = Some(place),
+            }
+        }
+        at
     }
 
+    /// Whether a payload may name its scope.
     #[inline]
-    pub(crate) fn is_any(&self) -> bool {
-        self.purpose_entry.is_some()
-            || self.entry.is_some()
-            || self.purpose_semantics != 0
-            || self.semantics != 0
+    pub(crate) fn names_scope(&self) -> bool {
+        self.at.purpose_scope.is_some()
+            || self.at.scope.is_some()
+            || self.scopes.purpose != 0
+            || self.scopes.general != 0
+    }
+
+    /// The scopes that a payload of these bytes names, whose attributes are there: best first, 0 for none.
+    #[inline]
+    pub(crate) fn scopes(&self, at: &AttributesAt, bytes: &[u8]) -> Scopes {
+        let entry = |offset: Option<usize>| offset.map_or(0, |offset| read(bytes, offset));
+        [
+            entry(at.purpose_scope),
+            self.scopes.purpose,
+            entry(at.scope),
+            self.scopes.general,
+        ]
     }
 }
 

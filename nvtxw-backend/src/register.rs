@@ -137,7 +137,7 @@ pub(crate) fn counter(domain: &Domain, spec: CounterSpec<'_>) -> Result<u64> {
                 schema.size,
                 None,
                 schema.plan.time_domain,
-                schema.plan.scopes.named(),
+                schema.plan.scopes.best(),
             )
         }
     };

@@ -125,8 +125,10 @@ impl<'a> CounterBatch<'a> {
             Times::Embedded(at) => at.read(bytes)?,
         };
         let scope = match &self.counter.kind {
-            CounterKind::Group(schema) if schema.plan.scopes.is_any() => {
-                schema.plan.scopes.of_sample(bytes)
+            CounterKind::Group(schema) if schema.plan.names_scope() => {
+                let named = schema.plan.scopes(&schema.plan.at, bytes);
+                let mut named = named.into_iter();
+                named.find(|scope| *scope != 0).unwrap_or_default()
             }
             _ => 0,
         };

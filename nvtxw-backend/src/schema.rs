@@ -5,6 +5,7 @@ use std::sync::Arc;
 use nvtxw_abi::{EntryType, EventKind, SchemaRole, TimestampRole};
 
 use crate::enumeration::Enum;
+use crate::places::Places;
 use crate::raw::Promise;
 use crate::semantics::{Correlation, CounterSemantics};
 
@@ -20,6 +21,7 @@ pub struct Schema {
     pub(crate) align: usize,
     pub(crate) fields: Box<[Field]>,
     pub(crate) plan: Plan,
+    pub(crate) places: Places,
 }
 
 impl Schema {
@@ -274,18 +276,16 @@ pub enum FieldRole {
     Scope,
 }
 
-/// Where an event's attributes are in a payload.
+/// How payloads of a schema are read.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// The one timestamp of the event or sample, or the range's start.
-    pub(crate) time: Option<TimeAt>,
-    /// The range's end, where `time` is its start.
-    pub(crate) end: Option<TimeAt>,
+    /// Where an event's attributes are.
+    pub(crate) at: AttributesAt,
+    /// Those of them that only a walk finds, and the slots in which it keeps their places.
+    pub(crate) late: Box<[(Attribute, usize)]>,
     pub(crate) message: Option<MessageAt>,
-    pub(crate) color: Option<usize>,
-    pub(crate) category: Option<usize>,
-    pub(crate) range_id: Option<usize>,
-    pub(crate) scopes: ScopesAt,
+    /// The scopes that semantics name.
+    pub(crate) scopes: NamedScopes,
     /// The time domain that `time` names.
     pub(crate) time_domain: Option<u64>,
     /// The one that `end` names.
@@ -300,6 +300,8 @@ pub(crate) struct Plan {
     pub(crate) needs_walk: bool,
     /// Whether all fields are plain numbers (or timestamps): what a counter can have.
     pub(crate) is_numeric: bool,
+    /// How many places of fields a walk keeps.
+    pub(crate) slots: usize,
     /// Values that one visit shows.
     pub(crate) values: u64,
     /// Structs inside one another, this one included.
@@ -328,15 +330,41 @@ pub(crate) enum MessageAt {
     Walk(usize),
 }
 
-/// Where an event's scope may be, best first. A scope of 0 says nothing.
-#[derive(Debug, Default)]
-pub(crate) struct ScopesAt {
-    /// Offset of a scope entry with a purpose.
-    pub(crate) purpose_entry: Option<usize>,
-    /// The scope that the semantics of an entry with a purpose name.
-    pub(crate) purpose_semantics: u64,
-    /// Offset of another scope entry.
-    pub(crate) entry: Option<usize>,
-    /// The scope that the semantics of another entry name: behind the batch's scope.
-    pub(crate) semantics: u64,
+/// Offsets of an event's attributes in a payload; any number for those that only a walk finds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AttributesAt {
+    /// The one timestamp of the event or sample, or the range's start.
+    pub(crate) time: Option<TimeAt>,
+    /// The range's end, where `time` is its start.
+    pub(crate) end: Option<TimeAt>,
+    pub(crate) color: Option<usize>,
+    pub(crate) category: Option<usize>,
+    pub(crate) range_id: Option<usize>,
+    /// The scope of one thing that the event has.
+    pub(crate) purpose_scope: Option<usize>,
+    pub(crate) scope: Option<usize>,
 }
+
+/// One of [`AttributesAt`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Attribute {
+    Time,
+    End,
+    Color,
+    Category,
+    RangeId,
+    PurposeScope,
+    Scope,
+}
+
+/// The scopes that semantics of entries name; 0 is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NamedScopes {
+    /// Of an entry that is about one thing that the event has.
+    pub(crate) purpose: u64,
+    /// Of another entry: behind the batch's scope.
+    pub(crate) general: u64,
+}
+
+/// The scopes that payloads name, by rank, best first; 0 says nothing. A batch's comes between the last two.
+pub(crate) type Scopes = [u64; 4];

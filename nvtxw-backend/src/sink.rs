@@ -5,7 +5,7 @@ use crate::domain::Domain;
 use crate::event::Text;
 use crate::refusal::Result;
 use crate::scalar::read;
-use crate::schema::{Field, FieldKind, Schema};
+use crate::schema::{AttributesAt, Field, FieldKind, Plan, Schema};
 use crate::text;
 use crate::value::{Value, Visitor};
 
@@ -18,14 +18,19 @@ pub(crate) trait Sink<'a> {
     fn end_array(&mut self, field: &'a Field);
     fn begin_struct(&mut self, field: &'a Field, schema: &'a Schema);
     fn end_struct(&mut self, field: &'a Field);
+    /// Where the fields of the payload are that have slots.
+    fn places(&mut self, _places: &[usize]) {}
 }
 
-/// Checks registered strings, and finds the message.
+/// Checks registered strings, and finds the event's attributes.
 pub(crate) struct Check<'a> {
     pub(crate) domain: &'a Domain,
+    pub(crate) plan: &'a Plan,
     /// The field of the message.
     pub(crate) wanted: Option<&'a Field>,
     pub(crate) message: Option<Text<'a>>,
+    /// Where the attributes are, if the walk finds some.
+    pub(crate) at: Option<AttributesAt>,
 }
 
 impl<'a> Check<'a> {
@@ -57,6 +62,12 @@ impl<'a> Sink<'a> for Check<'a> {
     fn end_array(&mut self, _: &'a Field) {}
     fn begin_struct(&mut self, _: &'a Field, _: &'a Schema) {}
     fn end_struct(&mut self, _: &'a Field) {}
+
+    fn places(&mut self, places: &[usize]) {
+        if !self.plan.late.is_empty() {
+            self.at = Some(self.plan.at_places(places));
+        }
+    }
 }
 
 /// Shows all to a visitor.

@@ -11,16 +11,13 @@ use crate::raw::TEXT_LIMIT;
 use crate::refusal::{Refusal, Result};
 use crate::region::Region;
 use crate::scalar::{self, read, unsigned};
-use crate::schema::{Extent, Field, FieldKind, MessageAt, Place, Schema, Shape};
+use crate::schema::{AttributesAt, Extent, Field, FieldKind, MessageAt, Place, Schema, Shape};
 use crate::sink::{Check, Show, Sink};
 use crate::text;
 use crate::value::{Value, Visitor};
 
-/// So many fields of a struct that others refer to may come after one of varying size.
-pub(crate) const SLOTS: usize = 16;
-
 /// Arrays have no more dimensions.
-const DIMENSIONS: usize = 8;
+const DIMENSIONS: usize = 32;
 
 /// One step stands for so many bytes of text, at which only the backend looks.
 const SKIPPED: usize = 64;
@@ -29,6 +26,8 @@ const SKIPPED: usize = 64;
 pub(crate) struct Found<'a> {
     /// The message, if [`MessageAt::Walk`] says that the walk finds it.
     pub(crate) message: Option<Text<'a>>,
+    /// Where the attributes are, if not all are where the plan says.
+    pub(crate) at: Option<AttributesAt>,
     /// Where the payload ends.
     pub(crate) end: usize,
 }
@@ -41,16 +40,19 @@ pub(crate) fn check<'a>(
 ) -> Result<Found<'a>> {
     let mut check = Check {
         domain: data.domain,
+        plan: &schema.plan,
         wanted: match schema.plan.message {
             Some(MessageAt::Walk(index)) => Some(&schema.fields[index]),
             _ => None,
         },
         message: None,
+        at: None,
     };
     let region = Region::Inside(bytes);
     let end = Walk::new(data, &mut check).payload(schema, region, |_| true)?;
     Ok(Found {
         message: check.message,
+        at: check.at,
         end,
     })
 }
@@ -85,7 +87,8 @@ struct Frame<'f, 'a> {
     region: Region<'a>,
     /// Where in it the struct starts.
     base: usize,
-    slots: &'f [usize; SLOTS],
+    /// Where its fields with slots are.
+    places: &'f [usize],
 }
 
 /// Sizes of an array, the outermost dimension first.
@@ -117,7 +120,11 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         shown: impl Fn(&Field) -> bool,
     ) -> Result<usize> {
         match schema.shape {
-            Shape::Static | Shape::Dynamic => self.fields(schema, region, 0, shown),
+            Shape::Static | Shape::Dynamic => schema.places.with(schema.plan.slots, |places| {
+                let end = self.fields(schema, region, 0, places, shown)?;
+                self.sink.places(places);
+                Ok(end)
+            }),
             Shape::SelectingUnion(_) | Shape::Union => self.member(schema, region, 0, None),
         }
     }
@@ -128,9 +135,9 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         schema: &'a Schema,
         region: Region<'a>,
         base: usize,
+        places: &mut [usize],
         shown: impl Fn(&Field) -> bool,
     ) -> Result<usize> {
-        let mut slots = [0; SLOTS];
         let (mut cursor, mut end) = (base, base);
         for field in schema.fields() {
             let at = match field.follows {
@@ -138,7 +145,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
                 false => base + field.offset,
             };
             if let Some(slot) = field.slot {
-                slots[slot] = at;
+                places[slot] = at;
             }
             let was_muted = self.is_muted;
             self.is_muted |= !shown(field);
@@ -146,7 +153,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
                 schema,
                 region,
                 base,
-                slots: &slots,
+                places,
             };
             cursor = self.field(field, at, &frame)?;
             end = end.max(cursor);
@@ -272,7 +279,9 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         match &field.kind {
             FieldKind::Struct(schema) if !schema.plan.is_plain => {
                 self.begin_struct(field, schema);
-                let end = self.fields(schema, region, at, |_| true)?;
+                let end = (schema.places).with(schema.plan.slots, |places| {
+                    self.fields(schema, region, at, places, |_| true)
+                })?;
                 self.end_struct(field);
                 Ok(end)
             }
@@ -306,7 +315,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
             schema,
             region,
             base,
-            slots: &[0; SLOTS],
+            places: &[],
         };
         let selected = selector
             .or(own.map(|own| select(&frame, own)))
@@ -533,7 +542,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
 /// Where a field of the struct is that others refer to.
 fn place(frame: &Frame<'_, '_>, field: &Field) -> usize {
     match field.slot {
-        Some(slot) => frame.slots[slot],
+        Some(slot) => frame.places[slot],
         None => frame.base + field.offset,
     }
 }

@@ -195,7 +195,7 @@ pub(crate) fn counter_batch(stream: u64, arg: &CounterBatchArg<'_>) -> Result<()
             )?;
             let count = arg.bytes.len() / counter.sample_size();
             let embedded = match counter.kind() {
-                CounterKind::Group(schema) => schema.plan.time,
+                CounterKind::Group(schema) => schema.plan.at.time,
                 CounterKind::Scalar(_) => None,
             };
             let times = times(arg, counter, count, embedded)?;

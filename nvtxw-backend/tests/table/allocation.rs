@@ -230,6 +230,39 @@ fn following_pointers_out_of_events_allocates_nothing() {
 }
 
 #[test]
+fn places_of_many_lengths_are_kept_in_the_same_memory() {
+    const BYTE: u64 = NVTX_PAYLOAD_ENTRY_TYPE_UINT8;
+
+    let program = Program::of(in_process(Summing));
+    let (_, domain, stream) = program.ready();
+    let mut entries = vec![mark_entries()[0], message_entry()];
+    for index in 0..40 {
+        entries.push(entry(0, BYTE, c"n"));
+        entries.push(nvtxPayloadSchemaEntry_t {
+            arrayOrUnionDetail: 2 * index + 2,
+            ..entry(NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX, BYTE, c"items")
+        });
+    }
+    let mark = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
+    let mark = program.schema(domain, &dynamic(mark)).expect("a schema");
+    let event = [bytes![1_i64], b"text\0".to_vec(), [1, 9].repeat(40)].concat();
+    let write = || program.write(stream, &[payload(mark, &event)]);
+    write().expect("written");
+
+    let before = ALLOCATIONS.get();
+    write().expect("written");
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    // Twice the message's length, and the lengths of the arrays.
+    let sum = program.close(stream).expect_err("another sum than usual");
+    assert!(
+        sum.report
+            .ends_with(&format!("the sum is {}", 2 * (4 + 40))),
+        "{}",
+        sum.report
+    );
+}
+
+#[test]
 fn walking_allocates_nothing() {
     const INT64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
     const TEXT: u64 = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;

@@ -208,6 +208,158 @@ fn arrays_of_many_dimensions() {
 }
 
 #[test]
+fn attributes_may_come_after_data_of_varying_size() {
+    const COLOR: u64 = NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB;
+    const SCOPE: u64 = NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID;
+
+    let scene = Scene::new();
+    let scope = |path| {
+        let scope = scene
+            .program
+            .scope(scene.domain, NVTX_SCOPE_ROOT, Some(path), 0);
+        scope.expect("a scope")
+    };
+    let (general, purpose) = (scope(c"general"), scope(c"purpose"));
+    let [start, end] = pushpop_entries();
+    let message = entry(MESSAGE | TO_ZERO, TEXT, c"message");
+    let range = scene.dynamic(
+        NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_START,
+        &[
+            message,
+            start,
+            entry(0, NVTX_PAYLOAD_ENTRY_TYPE_RANGE_ID, c"id"),
+            // Of two, the later counts, wherever they are.
+            entry(0, COLOR, c"first"),
+            entry(0, COLOR, c"color"),
+            entry(0, NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, c"category"),
+            entry(0, SCOPE, c"scope"),
+            entry(0, U8, c"last"),
+        ],
+    );
+    // At 6 padding, at 8 the times and IDs, at 24 the colours.
+    let event = [
+        b"hello\0\xEE\xEE".to_vec(),
+        bytes![
+            5_i64,
+            77_u64,
+            0xFF00_00FF_u32,
+            0xFF00_FF00_u32,
+            3_u32,
+            0_u32,
+            general
+        ],
+        vec![9],
+    ];
+    assert_eq!(
+        scene.written(&[payload(range, &event.concat())]),
+        format!(
+            "range_start @5 \"hello\" color ff00ff00 category 3 range 77 scope {general} {{last: U64(9)}}"
+        )
+    );
+    let unknown = [
+        b"hello\0\xEE\xEE".to_vec(),
+        bytes![5_i64, 77_u64, 0_u32, 0_u32, 3_u32, 0_u32, 999_u64],
+        vec![9],
+    ];
+    scene.refused(
+        &[payload(range, &unknown.concat())],
+        "the scope 999 is neither predefined nor registered in the stream's domain",
+    );
+
+    let pushpop = scene.dynamic(
+        NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_PUSHPOP,
+        &[
+            start,
+            entry(0, COLOR, c"color"),
+            message,
+            entry(0, SCOPE, c"scope"),
+            end,
+            entry(NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END, SCOPE, c"end's scope"),
+        ],
+    );
+    let event = |start: i64, text: &str, end: i64| {
+        let mut event = [bytes![start, 7_u32], text.as_bytes().to_vec(), vec![0]].concat();
+        event.resize(event.len().next_multiple_of(8), 0xEE);
+        [event, bytes![general, end, purpose]].concat()
+    };
+    let events = [
+        event(1, "a", 10),
+        event(9, "longer than that", 8),
+        event(2, "", 20),
+    ]
+    .concat();
+    assert_invalid(
+        scene
+            .program
+            .write_batch(scene.stream, &batch(pushpop, &events)),
+        "EventBatchWrite on \"gpu\": event 1 of 3: ends before it starts: start 9, end 8",
+    );
+    assert_eq!(
+        scene.program.journal.take()[1..],
+        [
+            format!("range_pushpop @1..10 \"a\" color 00000007 scope {purpose}"),
+            format!("range_pushpop @2..20 \"\" color 00000007 scope {purpose}"),
+        ]
+    );
+    // One of several payloads.
+    let mark = scene.schema(MARK, &mark_entries());
+    let late = scene.dynamic(
+        0,
+        &[entry(TO_ZERO, TEXT, c"text"), entry(0, COLOR, c"color")],
+    );
+    assert_eq!(
+        scene.written(&[
+            payload(mark, &bytes![1_i64]),
+            payload(late, &[b"abc\0".to_vec(), bytes![7_u32]].concat()),
+        ]),
+        "mark @1 color 00000007 of 2 payloads {text: \"abc\"}"
+    );
+}
+
+#[test]
+fn as_many_lengths_as_there_are() {
+    let scene = Scene::new();
+    let pairs = |count: u64| {
+        let pair = |index| {
+            let items = by_index(U8, c"items", 2 * index + 1);
+            [entry(0, U8, c"n"), items]
+        };
+        let mut entries = vec![entry(TO_ZERO, U8, c"first")];
+        entries.extend((0..count).flat_map(pair));
+        entries.push(entry(MARK_TIME, NVTX_PAYLOAD_ENTRY_TYPE_INT64, c"time"));
+        entries
+    };
+    for count in [15, 16, 17, 100] {
+        let mark = scene.dynamic(MARK, &pairs(count));
+        let mut event = vec![7, 0];
+        for n in 0..count {
+            event.push((n % 3) as u8);
+            event.extend(vec![n as u8; (n % 3) as usize]);
+        }
+        event.resize(event.len().next_multiple_of(8), 0xEE);
+        event.extend(bytes![4_i64]);
+        // Each with places of its own, also when one is inside of another.
+        for _ in 0..2 {
+            let line = scene.written(&[payload(mark, &event)]);
+            assert!(
+                line.starts_with("mark @4 {first: 1[U64(7)], n: U64(0), items: 0[], n ("),
+                "{line}"
+            );
+            for n in 0..count {
+                let length = (n % 3) as usize;
+                let items = vec![format!("U64({n})"); length].join(" ");
+                let name = match n {
+                    0 => "items".to_owned(),
+                    n => format!("items ({})", 2 * n + 2),
+                };
+                let shown = format!("{name}: {length}[{items}]");
+                assert!(line.contains(&shown), "{shown} in {line}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_batch_is_read_event_by_event() {
     let scene = Scene::new();
     let mark = scene.dynamic(

@@ -464,9 +464,12 @@ fn lengths_in_other_payloads() {
         &with(payload(U64, &huge)),
         "`matrix` would have 18446744073709551615 bytes at offset 0, but there are only 6 bytes",
     );
+    let deep = scene.written(&with(payload(U8, &[1; 32])));
+    let nested = format!("{}U64(1){}", "1[".repeat(32), "]".repeat(32));
+    assert!(deep.contains(&format!("matrix: {nested},")), "{deep}");
     assert_unsupported(
-        scene.write(&with(payload(U8, &[1; 9]))),
-        "EventWrite on \"gpu\": `matrix` has more than 8 dimensions, which are not decoded",
+        scene.write(&with(payload(U8, &[1; 33]))),
+        "EventWrite on \"gpu\": `matrix` has more than 32 dimensions, which are not decoded",
     );
     scene.refused(
         &with(payload(REFERENCED, &[1; 8])),

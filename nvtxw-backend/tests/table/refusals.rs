@@ -31,13 +31,9 @@ fn refusals_are_counted_for_the_session() {
     program
         .write_batch(stream, &batch(pushpop, &events))
         .expect_err("two end before they start");
-    let late = [
-        mark_entries()[0],
-        message_entry(),
-        entry(0, NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, c"late"),
-    ];
+    let overlapping = [at(1, entry(0, NVTX_PAYLOAD_ENTRY_TYPE_UINT8, c"x")); 9];
     program
-        .schema(domain, &dynamic(schema_attr(0, &late)))
+        .schema(domain, &schema_attr(0, &overlapping))
         .expect_err("not supported");
     // Of no session.
     program

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nvtxw_abi::raw::*;
-use nvtxw_backend::{ResultCode, Schema};
+use nvtxw_backend::Schema;
 
 use crate::program::*;
 
@@ -24,20 +24,6 @@ pub fn offsets(schema: &Schema) -> Vec<usize> {
 }
 
 #[track_caller]
-pub fn assert_schema_refused(attr: &nvtxPayloadSchemaAttr_t, code: ResultCode, reason: &str) {
-    assert_refused(
-        register(attr),
-        code,
-        &format!("SchemaRegister on \"\": {reason}"),
-    );
-}
-
-#[track_caller]
 pub fn assert_schema_invalid(attr: &nvtxPayloadSchemaAttr_t, reason: &str) {
-    assert_schema_refused(attr, ResultCode::INVALID_ARGUMENT, reason);
-}
-
-#[track_caller]
-pub fn assert_schema_unsupported(attr: &nvtxPayloadSchemaAttr_t, reason: &str) {
-    assert_schema_refused(attr, ResultCode::NOT_SUPPORTED, reason);
+    assert_invalid(register(attr), &format!("SchemaRegister on \"\": {reason}"));
 }

@@ -6,7 +6,7 @@ use nvtxw_abi::raw::*;
 use nvtxw_backend::SchemaRole;
 
 use crate::program::*;
-use crate::registered::{assert_schema_invalid, assert_schema_unsupported, offsets, register};
+use crate::registered::{assert_schema_invalid, offsets, register};
 
 const INT64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
 const U8: u64 = NVTX_PAYLOAD_ENTRY_TYPE_UINT8;
@@ -160,38 +160,6 @@ fn lengths_must_be_integers_before_their_entry() {
         )),
         "entry 2 `y`: arrayOrUnionDetail names entry 1 `x` as the length; that must be an entry before this one, of an integer \
          type and in place",
-    );
-}
-
-#[test]
-fn what_is_not_decoded_is_not_supported() {
-    let text = message_entry();
-    let time = mark_entries()[0];
-    let color = entry(0, NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, c"x");
-    for late in [time, color] {
-        assert_schema_unsupported(
-            &dynamic(schema_attr(0, &[text, late])),
-            &format!(
-                "entry 1 `{}`: timestamps, colours, categories, range IDs and scopes are not read after an entry of varying \
-                 size; put the entry before it",
-                if late.flags == 0 { "x" } else { "time" }
-            ),
-        );
-    }
-    let lengths = |count: u64| -> Vec<_> {
-        let pair = |index| {
-            let text = nvtxPayloadSchemaEntry_t {
-                arrayOrUnionDetail: 2 * index + 1,
-                ..entry(NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX, U8, c"x")
-            };
-            [entry(0, U8, c"n"), text]
-        };
-        [vec![text], (0..count).flat_map(pair).collect()].concat()
-    };
-    register(&dynamic(schema_attr(0, &lengths(16)))).expect("a schema");
-    assert_schema_unsupported(
-        &dynamic(schema_attr(0, &lengths(17))),
-        "more than 16 lengths that come after entries of varying size are not decoded; put the lengths first",
     );
 }
 
