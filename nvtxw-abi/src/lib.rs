@@ -52,4 +52,4 @@ pub use self::in_process::{BeginHook, InProcess, ReasonHook};
 pub use self::result::ResultCode;
 pub use self::scope::PredefinedScope;
 pub use self::stream::{Skid, StreamInterleaving, StreamOrdering};
-pub use self::time::TimestampType;
+pub use self::time::{TimerStart, TimestampType};

@@ -1,4 +1,4 @@
-//! The clocks that timestamps may come from.
+//! The clocks that timestamps may come from, and when they stood at 0.
 
 use crate::raw;
 use crate::vocabulary::vocabulary;
@@ -58,4 +58,21 @@ vocabulary! {
     CppFileClock = raw::NVTX_TIMESTAMP_TYPE_CPP_FILE_CLOCK,
     /// A GPU's global timer.
     GpuGlobaltimer = raw::NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER,
+}
+
+vocabulary! {
+    /// When a clock stood at 0.
+    #[derive(Default)]
+    TimerStart: u64;
+    /// Not known.
+    #[default]
+    Unknown = raw::NVTX_TIMER_START_UNKNOWN,
+    /// When the system booted.
+    SystemBoot = raw::NVTX_TIMER_START_SYSTEM_BOOT,
+    /// When the virtual machine booted.
+    VmBoot = raw::NVTX_TIMER_START_VM_BOOT,
+    /// On 1 January 1970.
+    UnixEpoch = raw::NVTX_TIMER_START_UNIX_EPOCH,
+    /// On 1 January 1601, as Windows' file times.
+    WinFiletime = raw::NVTX_TIMER_START_WIN_FILETIME,
 }

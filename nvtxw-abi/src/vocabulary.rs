@@ -121,6 +121,7 @@ mod tests {
             EntryType,
             PredefinedScope,
             TimestampType,
+            TimerStart,
             NoValueReason,
             StreamInterleaving,
             StreamOrdering,

@@ -233,7 +233,7 @@ mod write;
 
 pub use nvtxw_abi::{
     BatchOrdering, EntryType, EventKind, InProcess, Interpolation, Limit, NoValueReason,
-    PredefinedScope, ResultCode, SchemaRole, Skid, StreamInterleaving, StreamOrdering,
+    PredefinedScope, ResultCode, SchemaRole, Skid, StreamInterleaving, StreamOrdering, TimerStart,
     TimestampRole, TimestampType, ValueType,
 };
 

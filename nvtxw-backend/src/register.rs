@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nvtxw_abi::{EntryType, IdClass, PredefinedScope, SchemaRole, TimestampType};
+use nvtxw_abi::{EntryType, IdClass, PredefinedScope, SchemaRole, TimerStart, TimestampType};
 
 use crate::counter::{Counter, CounterKind};
 use crate::domain::{Domain, Layout};
@@ -245,6 +245,6 @@ pub(crate) fn time_domain(
             timestamp_type,
             flags: attr.timerFlags,
             resolution,
-            start: attr.timerStart,
+            start: TimerStart::from_raw(attr.timerStart).unwrap_or_default(),
         })
 }

@@ -1,6 +1,7 @@
 //! Time domains: what timestamps count.
 
-use nvtxw_abi::TimestampType;
+use nvtxw_abi::raw::{NVTX_TIMER_FLAG_CLOCK_MONOTONIC, NVTX_TIMER_FLAG_CLOCK_STEADY};
+use nvtxw_abi::{TimerStart, TimestampType};
 
 use crate::scope::ScopeRef;
 
@@ -12,7 +13,7 @@ pub struct TimeDomain {
     pub(crate) timestamp_type: TimestampType,
     pub(crate) flags: u64,
     pub(crate) resolution: Option<u64>,
-    pub(crate) start: u64,
+    pub(crate) start: TimerStart,
 }
 
 impl TimeDomain {
@@ -31,9 +32,14 @@ impl TimeDomain {
         self.timestamp_type
     }
 
-    /// `NVTX_TIMER_FLAG_*` of the ABI: whether the clock is monotonic and steady.
-    pub fn flags(&self) -> u64 {
-        self.flags
+    /// Whether the clock never goes back.
+    pub fn is_monotonic(&self) -> bool {
+        self.flags & NVTX_TIMER_FLAG_CLOCK_MONOTONIC != 0
+    }
+
+    /// Whether the clock's ticks are of equal length.
+    pub fn is_steady(&self) -> bool {
+        self.flags & NVTX_TIMER_FLAG_CLOCK_STEADY != 0
     }
 
     /// Ticks per second; `None` if unknown.
@@ -41,8 +47,8 @@ impl TimeDomain {
         self.resolution
     }
 
-    /// When the clock stood at 0: `NVTX_TIMER_START_*` of the ABI.
-    pub fn start(&self) -> u64 {
+    /// When the clock stood at 0. What the ABI doesn't define is [`TimerStart::Unknown`].
+    pub fn start(&self) -> TimerStart {
         self.start
     }
 }

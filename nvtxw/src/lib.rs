@@ -170,7 +170,7 @@ mod writer;
 pub use nvtxw_abi as abi;
 pub use nvtxw_abi::{
     BatchOrdering, EventKind, InProcess, Interpolation, Limit, NoValueReason, ResultCode,
-    SchemaRole, Skid, StreamInterleaving, StreamOrdering, TimestampType, ValueType,
+    SchemaRole, Skid, StreamInterleaving, StreamOrdering, TimerStart, TimestampType, ValueType,
 };
 
 pub use self::backend::Backend;
@@ -209,7 +209,7 @@ pub use self::scope::escape_segment;
 pub use self::session::Session;
 pub use self::stream::{Stream, StreamOptions};
 pub use self::string::{Message, RegisteredString};
-pub use self::time::{Clock, TimeDomain, TimeDomainOptions, TimerStart};
+pub use self::time::{Clock, TimeDomain, TimeDomainOptions};
 pub use self::writer::Writer;
 
 #[doc(hidden)]

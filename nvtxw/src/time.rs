@@ -1,6 +1,6 @@
 //! Time domains, and how they relate.
 
-use nvtxw_abi::{TimestampType, raw};
+use nvtxw_abi::{TimerStart, TimestampType, raw};
 
 use crate::calls::{SyncPoint, TimeDomainDefinition};
 use crate::domain::Domain;
@@ -55,35 +55,6 @@ impl Clock {
             Self::Predefined(clock) => Ok(clock.to_raw()),
             Self::Registered(domain) if domain.owner == here => Ok(domain.id),
             Self::Registered(domain) => Err(domain.owner),
-        }
-    }
-}
-
-/// When a clock stood at 0.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[non_exhaustive]
-pub enum TimerStart {
-    /// Not known.
-    #[default]
-    Unknown,
-    /// When the system booted.
-    SystemBoot,
-    /// When the virtual machine booted.
-    VmBoot,
-    /// On 1 January 1970.
-    UnixEpoch,
-    /// On 1 January 1601, as Windows' file times.
-    WinFiletime,
-}
-
-impl TimerStart {
-    fn to_raw(self) -> u64 {
-        match self {
-            Self::Unknown => raw::NVTX_TIMER_START_UNKNOWN,
-            Self::SystemBoot => raw::NVTX_TIMER_START_SYSTEM_BOOT,
-            Self::VmBoot => raw::NVTX_TIMER_START_VM_BOOT,
-            Self::UnixEpoch => raw::NVTX_TIMER_START_UNIX_EPOCH,
-            Self::WinFiletime => raw::NVTX_TIMER_START_WIN_FILETIME,
         }
     }
 }
