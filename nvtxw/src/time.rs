@@ -218,8 +218,8 @@ impl Writer<'_> {
     ///
     /// Clocks are [`TimestampType`]s or [`TimeDomain`]s of the stream's domain.
     ///
-    /// The built-in backend answers [`NOT_SUPPORTED`](nvtxw_abi::ResultCode::NOT_SUPPORTED), and the error says why: see
-    /// [`Error::is_not_supported`].
+    /// The built-in backend converts timestamps exactly, so that streams with different clocks line up. It needs the sync
+    /// points before the events, or soon after: what is in the file already stays as it is, and is counted there.
     ///
     /// # Errors
     /// [`Error::Foreign`] if a time domain is one of another domain; [`Error::Write`] as the backend answered.
@@ -235,8 +235,7 @@ impl Writer<'_> {
             .map_err(|error| self.at_clocks(error, "a sync point"))
     }
 
-    /// Writes many such points in one call, which gets the slice itself. An empty slice is no call. The built-in backend
-    /// answers as to [`sync_point`](Writer::sync_point).
+    /// Writes many such points in one call, which gets the slice itself. An empty slice is no call.
     ///
     /// ```
     /// # use nvtxw::{Result, SyncPoint, TimeDomain, TimestampType, Writer};
@@ -267,7 +266,7 @@ impl Writer<'_> {
     }
 
     /// Writes how to convert the times of one clock into those of another: `slope` ticks of the destination per tick of the
-    /// source, through `point`. The built-in backend answers as to [`sync_point`](Writer::sync_point).
+    /// source, through `point`.
     ///
     /// # Errors
     /// As [`sync_point`](Writer::sync_point), and [`Error::Conversion`] if the slope is 0, infinite or no number.

@@ -14,6 +14,8 @@ const COUNTS: &[&str] = &[
     "nvtxw.overlapping_pushpop",
     "nvtxw.pop_without_push",
     "nvtxw.end_without_start",
+    "nvtxw.contradicting_relations",
+    "nvtxw.before_sync",
     "nvtxw.refused",
     "nvtxw.outside_base",
     "nvtxw.left_open",

@@ -1,102 +1,348 @@
-//! From ticks of a time domain to the file's nanoseconds.
+//! From ticks of time domains to the file's nanoseconds.
+//!
+//! Each clock that a session meets leads to a time line: its own nanoseconds, or those of the
+//! clock that it is related to. See the [crate's page](crate) for the rules.
 
-use std::num::NonZeroU64;
+mod facts;
+mod known;
+mod ratio;
+mod reader;
+mod relation;
+mod route;
 
-use nvtxw_backend::{Domain, Refusal, Result, Time};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-const NANOSECONDS: u64 = 1_000_000_000;
+use nvtxw_backend::{
+    Domain, Refusal, RelationKind, Result, ScopeRef, TimeDomain, TimeRelation, TimestampType,
+};
 
-/// How fast a time domain ticks, if that is known and not once per nanosecond.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Clock {
-    ticks_per_second: NonZeroU64,
+use self::known::Known;
+use self::ratio::Ratio;
+use self::relation::{Contradiction, Relation};
+use self::route::Route;
+
+pub(crate) use self::facts::Told;
+pub(crate) use self::reader::{ClockReader, Past};
+
+/// The clocks of a session, and what is known of them together.
+#[derive(Default)]
+pub(crate) struct Clocks {
+    /// Grows with each thing that is learned.
+    version: AtomicU64,
+    state: RwLock<State>,
+}
+
+#[derive(Default)]
+struct State {
+    clocks: Vec<Clock>,
+    numbers: HashMap<Key, usize>,
+    relations: Vec<Relation>,
+    /// By the numbers of the clocks, the smaller one first.
+    between: HashMap<[usize; 2], usize>,
+    version: u64,
+}
+
+/// What tells clocks apart. Known clocks are the same in all domains of a session.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Known(u64),
+    /// Registered in a domain; or with the number 0, the ticks there that belong to no clock.
+    Domain(u32, u64),
+}
+
+struct Clock {
+    number: usize,
+    /// For people; no two clocks share it.
+    name: String,
+    known: Known,
+    rank: Rank,
+    registered: Option<Arc<TimeDomain>>,
+    /// The known clock that it is, unless relations of its own say more.
+    stands_for: Option<TimestampType>,
+    relations: Vec<usize>,
+}
+
+/// Of related clocks the least one is the time line: clocks that tell the date, with a known
+/// resolution, before others with one, before the ticks of no known clock, before all others;
+/// known ones before registered ones; then by their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank(u8, u32, u64);
+
+impl Rank {
+    const NONE: u8 = 4;
+
+    fn is_none(self) -> bool {
+        self.0 == Self::NONE
+    }
+}
+
+impl Clocks {
+    /// The number of a time domain.
+    fn find(&self, domain: &Domain, time_domain: u64) -> usize {
+        let key = Key::of(domain, time_domain);
+        if let Some(&number) = self.read().numbers.get(&key) {
+            return number;
+        }
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.clock(domain, time_domain)
+    }
+
+    /// Changes when routes may have changed.
+    #[inline]
+    fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// The present route of a clock.
+    fn route(&self, clock: usize) -> Route {
+        self.read().route(clock)
+    }
+
+    /// Whether a newer route is the same for all ticks.
+    fn is_still(&self, old: &Route, new: &Route) -> bool {
+        old.is_still(new, &self.read().relations)
+    }
+
+    /// What a time of one route is on a newer one of the same clock.
+    fn moved(&self, time: i64, old: &Route, new: &Route) -> Option<i64> {
+        let state = self.read();
+        if old.is_still(new, &state.relations) {
+            return Some(time);
+        }
+        let ticks = old.ticks(time, &state.relations)?;
+        new.nanoseconds(ticks, &state.relations)
+    }
+
+    /// Whether any time from the first to the last of `times` is another one by now.
+    pub(crate) fn has_moved(&self, past: &Past, times: (i64, i64)) -> bool {
+        let state = self.read();
+        let relations = &state.relations;
+        let new = state.route(past.number);
+        if past.route.is_still(&new, relations) {
+            return false;
+        }
+        let ticks = |time| past.route.ticks(time, relations);
+        match ticks(times.0).zip(ticks(times.1)) {
+            Some(ticks) => past.route.differs(&new, ticks, relations),
+            None => true,
+        }
+    }
+
+    /// Learns a relation. What contradicts something that is known is left out, and counted.
+    pub(crate) fn relate(
+        &self,
+        domain: &Domain,
+        relation: &TimeRelation<'_>,
+        contradictions: &mut u64,
+    ) -> Result<()> {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let clocks = [relation.source(), relation.destination()];
+        let clocks = clocks.map(|time_domain| state.clock(domain, time_domain));
+        let before = state.version;
+        let result = match relation.kind() {
+            RelationKind::Points(points) => {
+                let mut result = Ok(());
+                for (source, destination) in points.iter() {
+                    let added = state.relate(clocks, [source, destination], None);
+                    *contradictions += u64::from(added.is_err());
+                    result = result.and(added);
+                }
+                result
+            }
+            RelationKind::Linear {
+                slope,
+                source,
+                destination,
+            } => {
+                let added = state.relate(clocks, [source, destination], Some(slope));
+                *contradictions += u64::from(added.is_err());
+                added
+            }
+        };
+        if state.version != before {
+            self.version.store(state.version, Ordering::Release);
+        }
+        result
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Key {
+    fn of(domain: &Domain, time_domain: u64) -> Self {
+        match TimestampType::from_raw(time_domain) {
+            None | Some(TimestampType::None) => Self::Domain(domain.index(), time_domain),
+            Some(_) => Self::Known(time_domain),
+        }
+    }
+}
+
+impl State {
+    fn clock(&mut self, domain: &Domain, time_domain: u64) -> usize {
+        let key = Key::of(domain, time_domain);
+        if let Some(&number) = self.numbers.get(&key) {
+            return number;
+        }
+        let number = self.clocks.len();
+        self.clocks.push(Clock::new(number, domain, time_domain));
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// Adds an instant that two clocks share, and the slope there if that is given.
+    fn relate(&mut self, clocks: [usize; 2], at: [i64; 2], slope: Option<f64>) -> Result<()> {
+        if clocks[0] == clocks[1] {
+            return match at[0] == at[1] && slope.is_none_or(|slope| slope == 1.0) {
+                true => Ok(()),
+                false => Err(Refusal::invalid(format!(
+                    "{} is related to itself, at {} and {}: each tick of a clock is the same as itself",
+                    self.clocks[clocks[0]].name, at[0], at[1]
+                ))),
+            };
+        }
+        let is_turned = clocks[0] > clocks[1];
+        let turn = |mut pair: [i64; 2]| {
+            if is_turned {
+                pair.reverse();
+            }
+            pair
+        };
+        let pair = [clocks[0].min(clocks[1]), clocks[0].max(clocks[1])];
+        let number = match self.between.get(&pair) {
+            Some(&number) => number,
+            None => {
+                let known = pair.map(|clock| self.clocks[clock].known);
+                self.relations.push(Relation::new(pair, known));
+                let number = self.relations.len() - 1;
+                self.between.insert(pair, number);
+                for clock in pair {
+                    self.clocks[clock].relations.push(number);
+                }
+                number
+            }
+        };
+        let ratio = slope.map(|slope| match is_turned {
+            true => Ratio::of(slope).inverse(),
+            false => Ratio::of(slope),
+        });
+        match self.relations[number].add(turn(at), ratio, self.version + 1) {
+            Ok(is_new) => {
+                self.version += u64::from(is_new);
+                Ok(())
+            }
+            Err(contradiction) => {
+                let [source, destination] = clocks.map(|clock| &*self.clocks[clock].name);
+                let given = format!("{source} at {} is {destination} at {}", at[0], at[1]);
+                Err(Refusal::invalid(match contradiction {
+                    Contradiction::Point(known) => {
+                        let known = turn(known);
+                        format!(
+                            "{given}: that contradicts an earlier sync point, which says {} is {}; of two \
+                             instants the same one comes first on both clocks",
+                            known[0], known[1]
+                        )
+                    }
+                    Contradiction::Slope => format!(
+                        "{given}, with another slope than was written before for this instant: write the \
+                         right one only"
+                    ),
+                }))
+            }
+        }
+    }
+
+    /// The clock whose relations count for `clock`: itself, or if it has none the known clock that it is.
+    fn related(&self, clock: usize) -> usize {
+        let known = &self.clocks[clock];
+        if !known.relations.is_empty() {
+            return clock;
+        }
+        let other = (known.stands_for).and_then(|of| self.numbers.get(&Key::Known(of.to_raw())));
+        other.copied().unwrap_or(clock)
+    }
+
+    fn route(&self, clock: usize) -> Route {
+        let start = self.related(clock);
+        let (root, hops) = self.way(start);
+        // A clock that stands for another one may know its own resolution.
+        let root = if hops.is_empty() { clock } else { root };
+        Route::new(hops, self.clocks[root].known, self.version)
+    }
+
+    /// The clock that is the time line of `start`, and how to get there: by the fewest hops, and of
+    /// as many by those over the least clocks.
+    fn way(&self, start: usize) -> (usize, Vec<(usize, usize)>) {
+        let mut came_from = HashMap::from([(start, None)]);
+        let mut next = VecDeque::from([start]);
+        let mut root = start;
+        while let Some(clock) = next.pop_front() {
+            if self.clocks[clock].rank < self.clocks[root].rank {
+                root = clock;
+            }
+            let neighbours = self.clocks[clock].relations.iter().map(|&number| {
+                let clocks = self.relations[number].clocks;
+                let from = usize::from(clocks[1] == clock);
+                let there = clocks[1 - from];
+                (self.clocks[there].rank, there, number, from)
+            });
+            for (_, there, number, from) in neighbours.collect::<BTreeSet<_>>() {
+                came_from.entry(there).or_insert_with(|| {
+                    next.push_back(there);
+                    Some((clock, number, from))
+                });
+            }
+        }
+        let mut hops = Vec::new();
+        let mut at = root;
+        while let Some((clock, number, from)) = came_from[&at] {
+            hops.push((number, from));
+            at = clock;
+        }
+        hops.reverse();
+        (root, hops)
+    }
 }
 
 impl Clock {
-    /// `None` where a tick is taken for a nanosecond: time domains that the ABI predefines, and those that don't say.
-    pub(crate) fn of(domain: &Domain, time_domain: u64) -> Option<Self> {
-        let ticks_per_second = NonZeroU64::new(domain.time_domain(time_domain)?.resolution()?)?;
-        (ticks_per_second.get() != NANOSECONDS).then_some(Self { ticks_per_second })
-    }
-
-    /// The nanosecond in which the tick `ticks` lies; later ticks never come out earlier.
-    pub(crate) fn nanoseconds(self, ticks: i64) -> Result<i64> {
-        let rate = i128::from(self.ticks_per_second.get());
-        let time = (i128::from(ticks) * i128::from(NANOSECONDS)).div_euclid(rate);
-        time.try_into().map_err(|_| {
-            Refusal::invalid(format!(
-                "the timestamp {ticks} at {rate} ticks per second is {time} ns, which 64 bits don't hold"
-            ))
-        })
-    }
-}
-
-/// A time in nanoseconds, of which a range's end has a clock of its own.
-pub(crate) fn time(time: Time, clock: Option<Clock>, end_clock: Option<Clock>) -> Result<Time> {
-    let nanoseconds =
-        |clock: Option<Clock>, ticks| clock.map_or(Ok(ticks), |clock| clock.nanoseconds(ticks));
-    Ok(match time {
-        Time::Point(at) => Time::Point(nanoseconds(clock, at)?),
-        Time::Range { start, end } => {
-            let (start, end) = (nanoseconds(clock, start)?, nanoseconds(end_clock, end)?);
-            if end < start {
-                return Err(Refusal::invalid(format!(
-                    "ends before it starts: start {start} ns, end {end} ns"
-                )));
+    fn new(number: usize, domain: &Domain, time_domain: u64) -> Self {
+        let registered = domain.time_domain(time_domain);
+        let of_type = TimestampType::from_raw(time_domain).unwrap_or(TimestampType::None);
+        let (name, known) = match &registered {
+            Some(registered) => (facts::name(domain, registered), Known::of(registered)),
+            None if of_type == TimestampType::None => {
+                (facts::default_name(domain), Known::of_type(of_type))
             }
-            Time::Range { start, end }
+            None => (known::name(of_type).to_owned(), Known::of_type(of_type)),
+        };
+        let class = match known.rate {
+            Some(_) if known.is_date() => 0,
+            Some(_) => 2,
+            None => 5,
+        };
+        let rank = match (time_domain, &registered) {
+            (0, _) => Rank(Rank::NONE, domain.index(), 0),
+            (_, None) => Rank(class, 0, time_domain),
+            (_, Some(_)) => Rank(class + 1, domain.index(), time_domain),
+        };
+        let stands_for = registered.as_ref().and_then(|registered| {
+            let of_type = registered.timestamp_type();
+            let of_everybody = matches!(registered.scope(), ScopeRef::None | ScopeRef::Root);
+            let rate = Known::of_type(of_type).rate;
+            let ticks_alike = rate.is_none_or(|rate| known.rate == Some(rate));
+            (of_everybody && ticks_alike && of_type != TimestampType::None).then_some(of_type)
+        });
+        Self {
+            number,
+            name,
+            known,
+            rank,
+            registered,
+            stands_for,
+            relations: Vec::new(),
         }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn clock(ticks_per_second: u64) -> Clock {
-        Clock {
-            ticks_per_second: NonZeroU64::new(ticks_per_second).unwrap(),
-        }
-    }
-
-    #[test]
-    fn ticks_become_nanoseconds() {
-        assert_eq!(clock(1_000_000).nanoseconds(1000).unwrap(), 1_000_000);
-        assert_eq!(clock(1_000_000).nanoseconds(-3).unwrap(), -3000);
-        // 1.755 GHz: 0.57 ns; rounded down, before 0 too.
-        assert_eq!(clock(1_755_000_000).nanoseconds(1).unwrap(), 0);
-        assert_eq!(clock(1_755_000_000).nanoseconds(-1).unwrap(), -1);
-        assert_eq!(clock(1_755_000_000).nanoseconds(1755).unwrap(), 1000);
-        assert_eq!(clock(u64::MAX).nanoseconds(i64::MAX).unwrap(), 499_999_999);
-    }
-
-    #[test]
-    fn a_range_s_start_and_end_may_have_different_clocks() {
-        let range = |start, end| Time::Range { start, end };
-        let (micro, milli) = (Some(clock(1_000_000)), Some(clock(1000)));
-        let converted = |time_of, a, b| time(time_of, a, b).unwrap();
-        assert_eq!(
-            converted(range(5000, 7), micro, milli),
-            range(5_000_000, 7_000_000)
-        );
-        assert_eq!(converted(range(1, 2), None, micro), range(1, 2000));
-        assert_eq!(
-            converted(Time::Point(3), milli, None),
-            Time::Point(3_000_000)
-        );
-        let refusal = time(range(5000, 4), micro, milli).unwrap_err();
-        assert_eq!(
-            refusal.reason(),
-            "ends before it starts: start 5000000 ns, end 4000000 ns"
-        );
-    }
-
-    #[test]
-    fn what_64_bits_do_not_hold_is_refused() {
-        let refusal = clock(1).nanoseconds(10_000_000_000).unwrap_err();
-        assert_eq!(
-            refusal.reason(),
-            "the timestamp 10000000000 at 1 ticks per second is 10000000000000000000 ns, which 64 bits don't hold"
-        );
     }
 }

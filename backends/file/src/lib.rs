@@ -28,8 +28,7 @@
 //!   differ.
 //! - **Names** are messages, else the name of the schema, else that of the kind. An empty message
 //!   counts as none. Bad UTF-8 becomes U+FFFD.
-//! - **Times** are nanoseconds. Ticks of a registered time domain whose resolution is known are converted, rounded down;
-//!   those of any other are taken for nanoseconds. When a clock started plays no part.
+//! - **Times** are nanoseconds, whatever the clocks that they were read from: see [below](#clocks).
 //! - **Categories** have their registered names, else their numbers. **Colours** are correlation
 //!   IDs `#AARRGGBB`, by which Perfetto colours (equal ones look equal, but it picks the colour);
 //!   the true value is an annotation.
@@ -46,9 +45,49 @@
 //!   file's times to get the original ones), and how often something irregular was met, if it was:
 //!   `nvtxw.late` (whole ranges that came too late for the window), `nvtxw.overlapping_pushpop`
 //!   (ranges that were declared to nest and don't), `nvtxw.pop_without_push`,
-//!   `nvtxw.end_without_start`, `nvtxw.refused`, `nvtxw.outside_base`, `nvtxw.left_open`; and
+//!   `nvtxw.end_without_start`, `nvtxw.contradicting_relations`, `nvtxw.before_sync`, `nvtxw.refused`,
+//!   `nvtxw.outside_base`, `nvtxw.left_open`; and
 //!   `nvtxw.refused_calls` (all calls of the session that were refused, whatever they were about) and
 //!   `nvtxw.left_out` (bad events and samples in batches whose good ones were taken).
+//!
+//! # Clocks
+//!
+//! Each time domain is a clock. Those that the ABI predefines are the same clocks in the whole
+//! session; registered ones belong to their domain, and so do the timestamps without a clock (time
+//! domain 0).
+//!
+//! Ticks are nanoseconds by the clock's resolution, rounded down. Of an unknown resolution, ticks are
+//! taken for nanoseconds: that is so without a clock, and for those of the tool, of the processor
+//! (`TSC`) and of `QueryPerformanceCounter`, unless they are registered with one. Zero is zero, but
+//! clocks that count from 1601 are moved to 1970, so that all that tell the date line up. When a
+//! clock started plays no other part.
+//!
+//! **Related clocks** line up on one time line, whichever streams they were related on: that of the
+//! least of them. Clocks that tell the date, with a known resolution, come before others with one,
+//! these before the timestamps without a clock, and these before clocks of unknown resolution;
+//! predefined ones before registered ones; then by their numbers. Clocks that are not related to
+//! each other keep their own nanoseconds. A registered clock without relations, of no scope or of
+//! the root, follows those of the predefined one that it says it is.
+//!
+//! Relations become exact conversions: integers, rounded down. Between two sync points the line is
+//! straight. Outside of all of them it has the slope of the conversion factor that was given for the
+//! outermost instant; else that of the resolutions, if both are known; else that of the two outermost
+//! points; with only one of them, a tick is a nanosecond. Over several clocks the way with the fewest
+//! relations counts, with times rounded up to 2^-32 of a tick on the way.
+//!
+//! A sync point that says of two instants that one comes first on one clock and the other on the
+//! other, or two slopes at one instant, are refused and counted as
+//! `nvtxw.contradicting_relations`; the good points of a table are taken.
+//!
+//! What is in the window when a relation comes, gets the times that are known when it is written. What
+//! was written before keeps the times that it got, and is counted as `nvtxw.before_sync` if they are
+//! others by now: sync points should come before the events that need them, or soon after.
+//!
+//! Attributes tell each clock: `nvtxw.clock.0` is its name, with `.ticks_per_second`, `.start`,
+//! `.type`, `.scope`, `.properties`, and `.time_line`, the clock whose time line it is on, if it is
+//! related to any. `nvtxw.relation.0` names two clocks, with `.points`, the number of instants, and
+//! `.point.0` to `.point.7`, the first of these; `.mismatch_ns` is how far the two clocks are apart at
+//! most at these instants, if they are, as they get to the time line by other relations.
 //!
 //! # When it is written
 //!

@@ -1,16 +1,18 @@
 //! A session: one file.
 
+use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nvtxw_backend::{Refusal, RefusalCounts, Result, Session, SessionRequest, StreamInfo};
 
+use crate::clock::{Clocks, Past, Told};
 use crate::config::{FormatName, Settings};
 use crate::format::{Fact, Format};
 use crate::perfetto::Perfetto;
 use crate::stream::{AnyStream, FileStream, StreamIn};
 use crate::tally::Tally;
-use crate::timeline::Limits;
+use crate::timeline::{Limits, Written};
 use crate::track::Tracks;
 
 /// A session: a file that its streams append to.
@@ -27,10 +29,20 @@ struct SessionIn<F>(Arc<Shared<F>>);
 pub(crate) struct Shared<F> {
     pub(crate) format: Arc<F>,
     pub(crate) tracks: Arc<Tracks>,
+    pub(crate) clocks: Arc<Clocks>,
     pub(crate) limits: Limits,
     streams: AtomicU32,
-    /// Of the streams that are closed, with the number of events that an error cost.
-    tally: Mutex<(Tally, u64)>,
+    closed: Mutex<Closed>,
+}
+
+/// What the streams that are closed tell.
+#[derive(Default)]
+struct Closed {
+    tally: Tally,
+    /// The number of events that an error cost.
+    lost: u64,
+    /// What was written by which clocks, as they were known then.
+    history: Vec<(Past, Written)>,
 }
 
 impl FileSession {
@@ -74,9 +86,10 @@ impl<F: Format> SessionIn<F> {
         Ok(Self(Arc::new(Shared {
             format: Arc::new(F::create(settings, &facts)?),
             tracks: Arc::default(),
+            clocks: Arc::default(),
             limits: settings.limits,
             streams: AtomicU32::new(0),
-            tally: Mutex::default(),
+            closed: Mutex::default(),
         })))
     }
 
@@ -93,13 +106,34 @@ impl<F: Format> SessionIn<F> {
     }
 
     fn end(&self) -> Result<()> {
-        let (tally, lost) = *self.0.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let closed = mem::take(&mut *self.0.closed());
+        let Closed {
+            mut tally,
+            lost,
+            history,
+        } = closed;
+        let moved = history.iter().filter(|(past, written)| {
+            written.count > 0 && self.0.clocks.has_moved(past, written.times)
+        });
+        tally.before_sync = moved.map(|(_, written)| written.count).sum();
         self.note_counts(tally.attributes());
+        self.note_clocks();
         self.0.format.end().map_err(|refusal| match lost {
             0 => refusal,
             _ => Refusal::failed(format!("{}; {lost} events were dropped", refusal.reason())),
         })?;
         self.0.format.check_outside(tally.outside_base)
+    }
+
+    fn note_clocks(&self) {
+        let told = self.0.clocks.facts();
+        let facts: Vec<_> = (told.iter())
+            .map(|(key, told)| match told {
+                Told::Text(text) => Fact::text(key, text),
+                Told::Number(number) => Fact::number(key, *number),
+            })
+            .collect();
+        self.note(&facts);
     }
 
     /// Notes what was met at all.
@@ -108,17 +142,26 @@ impl<F: Format> SessionIn<F> {
         let facts: Vec<_> = met
             .map(|(key, count)| Fact::number(key, count as i64))
             .collect();
+        self.note(&facts);
+    }
+
+    fn note(&self, facts: &[Fact<'_>]) {
         if !facts.is_empty() {
-            self.0.format.note(&facts);
+            self.0.format.note(facts);
         }
     }
 }
 
 impl<F> Shared<F> {
-    /// Adds what a stream met, and how many of its events an error cost.
-    pub(crate) fn add(&self, tally: Tally, lost: u64) {
-        let mut all = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        all.0 += tally;
-        all.1 += lost;
+    /// Adds what a stream met, how many of its events an error cost, and its history.
+    pub(crate) fn add(&self, tally: Tally, lost: u64, history: Vec<(Past, Written)>) {
+        let mut all = self.closed();
+        all.tally += tally;
+        all.lost += lost;
+        all.history.extend(history);
+    }
+
+    fn closed(&self) -> MutexGuard<'_, Closed> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,20 +1,21 @@
 //! A stream: from events to its timeline, and from there to the file.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 
 use nvtxw_backend::{
     Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, Refusal, Result, Schema,
-    SchemaRole, ScopeRef, Stream, StreamInfo, Time,
+    SchemaRole, ScopeRef, Stream, StreamInfo, Time, TimeRelation,
 };
 
-use crate::clock::{self, Clock};
+use crate::clock::{ClockReader, Past};
 use crate::counter::{self, Sample};
 use crate::format::{Format, FormatStream, Half, Number, Ranges};
 use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::session::Shared;
-use crate::timeline::{Content, Timeline};
+use crate::timeline::{Content, Timeline, Written};
 
 /// The most bytes that one event may take: what is around it has to fit into a packet too.
 const EVENT_LIMIT: usize = FIELD_LIMIT / 4;
@@ -42,8 +43,9 @@ pub(crate) struct StreamIn<F: Format> {
     places: HashMap<u64, u32>,
     /// The one of them that was used last.
     last_place: Option<(u64, u32)>,
-    /// The clock that was looked up last, by time domain.
-    last_clock: Option<(u64, Option<Clock>)>,
+    clocks: ClockReader,
+    /// What was written with times by clocks of which more is known by now.
+    history: Vec<(Past, Written)>,
     counters: Vec<Tracked>,
     /// Indices of `counters`, by scope and counter.
     counter_indices: HashMap<(u64, u64), usize>,
@@ -69,7 +71,8 @@ impl<F: Format> StreamIn<F> {
             fields: Writer::default(),
             places: HashMap::new(),
             last_place: None,
-            last_clock: None,
+            clocks: ClockReader::new(Arc::clone(&shared.clocks)),
+            history: Vec::new(),
             counters: Vec::new(),
             counter_indices: HashMap::new(),
             sample: Sample::default(),
@@ -100,33 +103,30 @@ impl<F: Format> StreamIn<F> {
         place
     }
 
-    /// What turns the ticks of a time domain into nanoseconds; `None` if they are such.
+    /// The numbers of the clocks of an event's start and end.
     #[inline]
-    fn clock(&mut self, time_domain: u64) -> Option<Clock> {
-        match self.last_clock {
-            // Most streams have no time domain.
-            _ if time_domain == 0 => None,
-            Some((last, clock)) if last == time_domain => clock,
-            _ => {
-                let clock = Clock::of(self.info.domain(), time_domain);
-                self.last_clock = Some((time_domain, clock));
-                clock
-            }
-        }
+    fn event_clocks(&mut self, start: u64, end: u64) -> Result<[u8; 2]> {
+        let domain = self.info.domain();
+        let start = self.clocks.number(domain, start)?;
+        Ok([start, self.clocks.number(domain, end)?])
+    }
+
+    #[inline]
+    fn are_nanoseconds(&self, clocks: [u8; 2]) -> bool {
+        clocks
+            .into_iter()
+            .all(|clock| self.clocks.is_identity(clock))
     }
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
         let place = self.place(event.scope_id(), || event.scope());
-        let clock = self.clock(event.time_domain());
-        let is_one_clock = event.end_time_domain() == event.time_domain();
-        let is_usual = is_one_clock && clock.is_none();
+        let clocks = self.event_clocks(event.time_domain(), event.end_time_domain())?;
+        self.timeline.clocks = clocks;
+        let is_usual = self.are_nanoseconds(clocks);
         let time = match is_usual {
             true => event.time(),
-            false => {
-                let end_clock = self.clock(event.end_time_domain());
-                clock::time(event.time(), clock, end_clock)?
-            }
+            false => self.clocks.time(clocks, event.time())?,
         };
         match (event.kind(), time) {
             (kind, Time::Range { start, end }) => {
@@ -232,9 +232,13 @@ impl<F: Format> StreamIn<F> {
         };
         let start = schema.time_domain().unwrap_or(self.info.time_domain());
         let end = schema.end_time_domain().unwrap_or(self.info.time_domain());
-        if start != end || self.clock(start).is_some() {
+        let Ok(clocks) = self.event_clocks(start, end) else {
+            return 0;
+        };
+        if !self.are_nanoseconds(clocks) {
             return 0;
         }
+        self.timeline.clocks = clocks;
         let domain = Arc::clone(self.info.domain());
         let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
         let Some(ranges) = self.out.ranges(schema, place) else {
@@ -286,6 +290,7 @@ impl<F: Format> StreamIn<F> {
     #[cold]
     fn flush(&mut self) -> Result<()> {
         if self.timeline.is_full() {
+            self.retime();
             self.timeline.flush(self.out.begin());
             self.out.send()?;
         }
@@ -293,6 +298,40 @@ impl<F: Format> StreamIn<F> {
             self.out.send_pending()?;
         }
         Ok(())
+    }
+
+    /// Learns what is known of clocks by now.
+    #[inline]
+    fn refresh(&mut self) {
+        if self.clocks.is_outdated() {
+            self.learn();
+        }
+    }
+
+    #[cold]
+    fn learn(&mut self) {
+        let epoch = self.clocks.epoch();
+        for (clock, past) in self.clocks.read_anew() {
+            self.history.push((past, self.timeline.take_written(clock)));
+        }
+        if self.clocks.epoch() != epoch {
+            let Self { clocks, out, .. } = self;
+            self.timeline.begin_epoch(clocks.epoch(), |clock, time| {
+                admitted(out, clocks.moved(epoch, clock, time))
+            });
+        }
+    }
+
+    /// Gives all events in the window the times that are known now.
+    fn retime(&mut self) {
+        self.refresh();
+        self.timeline.is_precise = self.clocks.must_be_precise();
+        if self.clocks.has_past() {
+            let Self { clocks, out, .. } = self;
+            self.timeline
+                .retime(|epoch, clock, time| admitted(out, clocks.moved(epoch, clock, time)));
+            self.clocks.forget_past();
+        }
     }
 
     #[cold]
@@ -333,6 +372,12 @@ impl Stream for FileStream {
         }
     }
 
+    fn write_relation(&mut self, relation: &TimeRelation<'_>) -> Result<()> {
+        match &mut self.0 {
+            AnyStream::Perfetto(stream) => stream.write_relation(relation),
+        }
+    }
+
     fn close(&mut self) -> Result<()> {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.close(),
@@ -343,6 +388,7 @@ impl Stream for FileStream {
 impl<F: Format> Stream for StreamIn<F> {
     #[inline]
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
+        self.refresh();
         if let Err(refusal) = self.event(event) {
             return Err(self.refused(refusal));
         }
@@ -361,6 +407,7 @@ impl<F: Format> Stream for StreamIn<F> {
             Some((bytes, scope)) => {
                 let len = batch.len();
                 let mut index = 0;
+                self.refresh();
                 while index < len {
                     index += self.usual_ranges(batch.schema(), bytes, index, scope);
                     keep(self.flush_if_full());
@@ -378,14 +425,18 @@ impl<F: Format> Stream for StreamIn<F> {
 
     fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
         let mut result = Ok(());
-        let clock = self.clock(samples.time_domain());
+        self.refresh();
+        let number = self
+            .clocks
+            .number(self.info.domain(), samples.time_domain());
+        let clock = number.map_err(|refusal| self.refused(refusal))?;
+        self.timeline.clocks = [clock; 2];
         // Samples of one batch mostly belong to one scope.
         let mut last_scope = None;
         for sample in samples.samples() {
-            let time = match clock.map(|clock| clock.nanoseconds(sample.time())) {
-                None => sample.time(),
-                Some(Ok(time)) => time,
-                Some(Err(refusal)) => {
+            let time = match self.clocks.nanoseconds(clock, sample.time()) {
+                Ok(time) => time,
+                Err(refusal) => {
                     result = result.and(Err(self.refused(refusal)));
                     continue;
                 }
@@ -427,10 +478,12 @@ impl<F: Format> Stream for StreamIn<F> {
         reason: NoValueReason,
     ) -> Result<()> {
         let time_domain = counter.time_domain().unwrap_or(self.info.time_domain());
-        let time = match self.clock(time_domain) {
-            None => Ok(time),
-            Some(clock) => clock.nanoseconds(time),
-        };
+        self.refresh();
+        let number = self.clocks.number(self.info.domain(), time_domain);
+        let time = number.and_then(|clock| {
+            self.timeline.clocks = [clock; 2];
+            self.clocks.nanoseconds(clock, time)
+        });
         let admitted = time.and_then(|time| self.out.admit(time).map(|()| time));
         let time = admitted.map_err(|refusal| self.refused(refusal))?;
         let scope = counter.scope_in(&self.info);
@@ -453,16 +506,32 @@ impl<F: Format> Stream for StreamIn<F> {
         self.flush_if_full()
     }
 
+    fn write_relation(&mut self, relation: &TimeRelation<'_>) -> Result<()> {
+        let contradictions = &mut self.timeline.tally.contradicting_relations;
+        (self.shared.clocks).relate(self.info.domain(), relation, contradictions)
+    }
+
     fn close(&mut self) -> Result<()> {
         if !self.timeline.is_empty() {
+            self.retime();
             self.timeline.finish(self.out.begin());
+        }
+        for (clock, past) in self.clocks.all() {
+            self.history.push((past, self.timeline.take_written(clock)));
         }
         let sent = self.out.send();
         let tally = self.timeline.tally;
-        self.shared.add(tally, self.out.lost());
+        let history = mem::take(&mut self.history);
+        self.shared.add(tally, self.out.lost(), history);
         sent?;
         self.shared.format.check_outside(tally.outside_base)
     }
+}
+
+/// Lets the output know a time that it will get, if there is one. Where it can't hold it, that is
+/// counted when it gets it.
+fn admitted(out: &impl FormatStream, time: Option<i64>) -> Option<i64> {
+    time.inspect(|time| drop(out.admit(*time)))
 }
 
 /// What a whole event has, ready if it can be; then it is in the timeline's buffer, else in

@@ -13,6 +13,10 @@ pub(crate) struct Tally {
     pub(crate) pop_without_push: u64,
     /// Ends of a range that was not started.
     pub(crate) end_without_start: u64,
+    /// Sync points and conversion factors that contradict earlier ones.
+    pub(crate) contradicting_relations: u64,
+    /// Events that were written before more was known of their clocks, which gives them other times.
+    pub(crate) before_sync: u64,
     /// All events and samples that were refused.
     pub(crate) refused: u64,
     /// Events that were taken before the time base was decided and don't fit it.
@@ -29,6 +33,11 @@ impl Tally {
             ("nvtxw.overlapping_pushpop", self.overlapping_pushpop),
             ("nvtxw.pop_without_push", self.pop_without_push),
             ("nvtxw.end_without_start", self.end_without_start),
+            (
+                "nvtxw.contradicting_relations",
+                self.contradicting_relations,
+            ),
+            ("nvtxw.before_sync", self.before_sync),
             ("nvtxw.refused", self.refused),
             ("nvtxw.outside_base", self.outside_base),
             ("nvtxw.left_open", self.left_open),
@@ -43,6 +52,8 @@ impl AddAssign for Tally {
         self.overlapping_pushpop += more.overlapping_pushpop;
         self.pop_without_push += more.pop_without_push;
         self.end_without_start += more.end_without_start;
+        self.contradicting_relations += more.contradicting_relations;
+        self.before_sync += more.before_sync;
         self.refused += more.refused;
         self.outside_base += more.outside_base;
         self.left_open += more.left_open;

@@ -6,12 +6,14 @@
 //! if it does stand there, its bytes go to the file as they are, with those of its neighbours.
 
 mod part;
+mod retime;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::mem;
 
 use self::part::{Item, Key, Kind, Part, Run};
+pub(crate) use self::retime::Written;
 use crate::lane::{Candidate, Lanes};
 use crate::proto::Writer;
 use crate::tally::Tally;
@@ -66,6 +68,8 @@ pub(crate) enum Base {
     Decided,
     /// 0, which most files have, as none was decided yet.
     Zero,
+    /// None: the event has another time by now.
+    Stale,
 }
 
 /// How much a window holds before its older half is written.
@@ -93,6 +97,7 @@ impl Default for Limits {
 
 /// A push whose pop has not come yet.
 struct Push {
+    clock: u8,
     start: i64,
     order: u64,
     state: PushState,
@@ -126,6 +131,7 @@ impl Push {
 /// A started range whose end has not come yet.
 struct Start {
     place: u32,
+    clock: u8,
     time: i64,
     order: u64,
     fields: Vec<u8>,
@@ -164,6 +170,13 @@ pub(crate) struct Timeline {
     frontier: Option<i64>,
     /// Buffers of first halves, to use again.
     spare: Vec<Vec<u8>>,
+    /// The clocks that the start and the end of what comes next are read from; of an instant or a
+    /// half only the first one counts.
+    pub(crate) clocks: [u8; 2],
+    /// Whether it is noted which times are written by which clocks, and not just how many.
+    pub(crate) is_precise: bool,
+    /// By clock.
+    written: Vec<Written>,
     pub(crate) tally: Tally,
 }
 
@@ -245,6 +258,7 @@ impl Timeline {
 
     pub(crate) fn push(&mut self, place: u32, start: i64, fields: &[u8]) {
         let push = Push {
+            clock: self.clocks[0],
             start,
             order: self.next_order(),
             state: PushState::Waiting,
@@ -269,6 +283,7 @@ impl Timeline {
         };
         match push.state {
             PushState::Waiting => {
+                self.clocks = [push.clock, self.clocks[0]];
                 let parts = [&push.fields[..], fields];
                 self.add(place, Kind::PushPop, (push.start, end), push.order, &parts);
             }
@@ -297,6 +312,7 @@ impl Timeline {
             Entry::Vacant(free) => {
                 free.insert(Start {
                     place,
+                    clock: self.clocks[0],
                     time,
                     order,
                     fields,
@@ -320,6 +336,7 @@ impl Timeline {
         let Some(start) = self.starts.remove(&id) else {
             return;
         };
+        self.clocks = [start.clock, self.clocks[0]];
         let times = (start.time, time);
         let parts = [&start.fields[..], fields];
         self.add(start.place, Kind::StartEnd, times, start.order, &parts);
@@ -423,6 +440,7 @@ impl Timeline {
             len: (self.filled - at) as u32,
             track,
             kind,
+            clocks: self.clocks,
             ready,
         };
         if let Some(last) = self.new.items.last().or(self.old.items.last()) {
@@ -455,6 +473,7 @@ impl Timeline {
     /// Writes the items of `part`, which are in order, and the pushes that belong before `until`
     /// (all without).
     fn write<E: Emit>(&mut self, part: &Part, until: Option<Key>, out: &mut E) {
+        self.note_written(part);
         let due = self.due_pushes(until);
         let mut due = due.iter().peekable();
         let mut run = Run::default();
@@ -468,7 +487,7 @@ impl Timeline {
             }
             let bytes = part.bytes_of(item);
             match item.ready {
-                Some(base) if out.takes(base) => {}
+                Some(base) if base != Base::Stale && out.takes(base) => {}
                 Some(_) => {
                     run.end(part, out);
                     self.emit(item, E::fields_of(bytes), out);

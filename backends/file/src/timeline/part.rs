@@ -27,6 +27,8 @@ pub(super) struct Item {
     /// The place, or the counter.
     pub(super) track: u32,
     pub(super) kind: Kind,
+    /// Which clocks its start and its end are read from.
+    pub(super) clocks: [u8; 2],
     /// Whether the bytes are the item's form in the file, for this base, and not just the fields.
     pub(super) ready: Option<Base>,
 }
@@ -50,6 +52,8 @@ impl Item {
 pub(super) struct Part {
     pub(super) items: Vec<Item>,
     pub(super) bytes: Writer,
+    /// From which item on the times are of which epoch; 0 before the first.
+    pub(super) epochs: Vec<(usize, u32)>,
 }
 
 impl Part {

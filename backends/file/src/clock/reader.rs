@@ -1,0 +1,212 @@
+//! How a stream reads its clocks.
+
+use std::sync::Arc;
+
+use nvtxw_backend::{Domain, Refusal, Result, Time};
+
+use super::relation::Line;
+use super::{Clocks, Route};
+
+/// The clocks that a stream uses, each as it is known now. They have numbers of their own here, from 0.
+pub(crate) struct ClockReader {
+    clocks: Arc<Clocks>,
+    /// The version that all routes are of, or still of.
+    version: u64,
+    /// Counts the times that a route changed.
+    epoch: u32,
+    /// The routes of earlier epochs that events in the window may still have times of.
+    past: Vec<(u32, Vec<Route>)>,
+    read: Vec<Clock>,
+    /// The one of them that was used last, by its time domain.
+    last: Option<(u64, u8)>,
+}
+
+struct Clock {
+    time_domain: u64,
+    /// Among the clocks of the session.
+    number: usize,
+    route: Route,
+    is_identity: bool,
+    /// The straight part of its way that was used last.
+    line: Option<Line>,
+}
+
+/// A clock as it was known at some time.
+pub(crate) struct Past {
+    /// Among the clocks of the session.
+    pub(super) number: usize,
+    pub(super) route: Route,
+}
+
+impl ClockReader {
+    pub(crate) fn new(clocks: Arc<Clocks>) -> Self {
+        Self {
+            version: clocks.version(),
+            clocks,
+            epoch: 0,
+            past: Vec::new(),
+            read: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// The number of a time domain's clock.
+    #[inline]
+    pub(crate) fn number(&mut self, domain: &Domain, time_domain: u64) -> Result<u8> {
+        match self.last {
+            Some((last, number)) if last == time_domain => Ok(number),
+            _ => self.find(domain, time_domain),
+        }
+    }
+
+    fn find(&mut self, domain: &Domain, time_domain: u64) -> Result<u8> {
+        let found = (self.read.iter()).position(|clock| clock.time_domain == time_domain);
+        let index = found.unwrap_or(self.read.len());
+        let number = u8::try_from(index).map_err(|_| {
+            Refusal::invalid(format!(
+                "the stream has timestamps of {index} time domains already; open another stream for \
+                 those of {time_domain}"
+            ))
+        })?;
+        if found.is_none() {
+            let clock = self.clocks.find(domain, time_domain);
+            let route = self.clocks.route(clock);
+            self.read.push(Clock::new(time_domain, clock, route));
+        }
+        self.last = Some((time_domain, number));
+        Ok(number)
+    }
+
+    /// Whether the ticks of a clock are nanoseconds as they are.
+    #[inline]
+    pub(crate) fn is_identity(&self, number: u8) -> bool {
+        self.read[usize::from(number)].is_identity
+    }
+
+    /// The nanosecond in which a tick begins; later ticks never come out earlier.
+    #[inline]
+    pub(crate) fn nanoseconds(&mut self, number: u8, ticks: i64) -> Result<i64> {
+        let clock = &mut self.read[usize::from(number)];
+        if clock.is_identity {
+            return Ok(ticks);
+        }
+        let time = match clock.line {
+            Some(line) if line.holds(ticks) => line.floor(ticks),
+            _ => clock.find(ticks, &self.clocks),
+        };
+        time.ok_or_else(|| clock.unfit(ticks, &self.clocks))
+    }
+
+    /// A time in nanoseconds; `numbers` are the clocks of a range's start and end.
+    pub(crate) fn time(&mut self, numbers: [u8; 2], time: Time) -> Result<Time> {
+        match time {
+            Time::Point(at) => Ok(Time::Point(self.nanoseconds(numbers[0], at)?)),
+            Time::Range { start, end } => {
+                let start = self.nanoseconds(numbers[0], start)?;
+                let end = self.nanoseconds(numbers[1], end)?;
+                if end < start {
+                    return Err(Refusal::invalid(format!(
+                        "ends before it starts: start {start} ns, end {end} ns"
+                    )));
+                }
+                Ok(Time::Range { start, end })
+            }
+        }
+    }
+
+    /// Whether more is known of the clocks by now.
+    #[inline]
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.clocks.version() != self.version
+    }
+
+    /// Reads the clocks anew, each of whose times become others with an epoch. Returns those, with
+    /// the routes that they had.
+    pub(crate) fn read_anew(&mut self) -> Vec<(usize, Past)> {
+        self.version = self.clocks.version();
+        let mut changed = Vec::new();
+        let routes: Vec<_> = self.read.iter().map(|clock| clock.route.clone()).collect();
+        for (index, clock) in self.read.iter_mut().enumerate() {
+            let route = self.clocks.route(clock.number);
+            if !self.clocks.is_still(&clock.route, &route) {
+                changed.push((index, clock.past()));
+                *clock = Clock::new(clock.time_domain, clock.number, route);
+            }
+        }
+        if !changed.is_empty() {
+            self.past.push((self.epoch, routes));
+            self.epoch += 1;
+        }
+        changed
+    }
+
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// All clocks, with their routes.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (usize, Past)> + '_ {
+        self.read.iter().map(Clock::past).enumerate()
+    }
+
+    /// Whether it matters which times are written by which clocks.
+    pub(crate) fn must_be_precise(&self) -> bool {
+        self.version > 0 || self.read.len() > 1
+    }
+
+    /// Whether there may be events in the window with times of an earlier epoch.
+    pub(crate) fn has_past(&self) -> bool {
+        !self.past.is_empty()
+    }
+
+    /// There are none any more.
+    pub(crate) fn forget_past(&mut self) {
+        self.past.clear();
+    }
+
+    /// What a time of an earlier epoch is now.
+    pub(crate) fn moved(&self, epoch: u32, number: u8, time: i64) -> Option<i64> {
+        let number = usize::from(number);
+        let past = self.past.iter().find(|(past, _)| *past == epoch);
+        match past.and_then(|(_, routes)| routes.get(number)) {
+            Some(route) => self.clocks.moved(time, route, &self.read[number].route),
+            None => Some(time),
+        }
+    }
+}
+
+impl Clock {
+    fn new(time_domain: u64, number: usize, route: Route) -> Self {
+        Self {
+            time_domain,
+            number,
+            is_identity: route.is_identity(),
+            route,
+            line: None,
+        }
+    }
+
+    fn past(&self) -> Past {
+        Past {
+            number: self.number,
+            route: self.route.clone(),
+        }
+    }
+
+    #[cold]
+    fn find(&mut self, ticks: i64, clocks: &Clocks) -> Option<i64> {
+        let state = clocks.read();
+        self.line = self.route.line(ticks, &state.relations);
+        self.route.nanoseconds(ticks, &state.relations)
+    }
+
+    #[cold]
+    fn unfit(&self, ticks: i64, clocks: &Clocks) -> Refusal {
+        let state = clocks.read();
+        let name = &state.clocks[self.number].name;
+        Refusal::invalid(format!(
+            "timestamp {ticks} of {name} is a time in nanoseconds which 64 bits don't hold: check the \
+             time domain's resolution and its sync points"
+        ))
+    }
+}

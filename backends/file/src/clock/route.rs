@@ -1,0 +1,143 @@
+//! From the ticks of one clock to the nanoseconds of the session's time line.
+
+use super::known::{Known, NANOSECONDS};
+use super::ratio::{Ratio, Round};
+use super::relation::{FRACTION, Line, Relation};
+
+/// How the ticks of a clock become nanoseconds, as it was known in one version.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    /// From clock to clock: the relation's number, and which of its clocks comes first.
+    hops: Vec<(usize, usize)>,
+    /// From the last clock to nanoseconds.
+    last: Line,
+    pub(super) version: u64,
+}
+
+impl Route {
+    /// `root` is where the hops lead.
+    pub(super) fn new(hops: Vec<(usize, usize)>, root: Known, version: u64) -> Self {
+        let ratio = Ratio::new(NANOSECONDS, root.rate_or_nanoseconds());
+        Self {
+            hops,
+            last: Line::whole(ratio, root.zero()),
+            version,
+        }
+    }
+
+    /// Whether every tick is its own nanosecond.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.hops.is_empty() && self.last_is_identity()
+    }
+
+    fn last_is_identity(&self) -> bool {
+        self.last == Line::whole(Ratio::new(NANOSECONDS, NANOSECONDS), 0)
+    }
+
+    /// Whether a newer route is the same for all ticks.
+    pub(super) fn is_still(&self, new: &Self, relations: &[Relation]) -> bool {
+        self.hops == new.hops
+            && self.last == new.last
+            && (self.hops.iter()).all(|(relation, _)| relations[*relation].last <= self.version)
+    }
+
+    /// The one straight way around `ticks`, if it is the whole way.
+    pub(super) fn line(&self, ticks: i64, relations: &[Relation]) -> Option<Line> {
+        match *self.hops {
+            [] => Some(self.last),
+            [(relation, from)] if self.last_is_identity() => {
+                relations[relation].line(from, ticks, self.version)
+            }
+            _ => None,
+        }
+    }
+
+    /// The nanosecond in which a tick begins; later ticks never come out earlier. `None` if 64 bits
+    /// don't hold it.
+    pub(super) fn nanoseconds(&self, ticks: i64, relations: &[Relation]) -> Option<i64> {
+        if let Some(line) = self.line(ticks, relations) {
+            return line.floor(ticks);
+        }
+        // On the way times are rounded up, so that what comes out even stays so.
+        let mut value = i128::from(ticks) << FRACTION;
+        for &(relation, from) in &self.hops {
+            let line = relations[relation].line(from, whole(value)?, self.version)?;
+            value = line.times(value, Round::Up)?;
+        }
+        whole(self.last.times(value, Round::Down)?)
+    }
+
+    /// The earliest tick whose nanosecond is not before `time`.
+    pub(super) fn ticks(&self, time: i64, relations: &[Relation]) -> Option<i64> {
+        let value = self
+            .last
+            .inverse()
+            .times(i128::from(time) << FRACTION, Round::Up)?;
+        let mut ticks = whole(self.back(value, self.hops.len(), relations)?)?;
+        let is_early = |ticks| (self.nanoseconds(ticks, relations)).is_some_and(|at| at < time);
+        // What was rounded on the way is less than a tick or two.
+        for _ in 0..4 {
+            match ticks.checked_sub(1).filter(|before| !is_early(*before)) {
+                Some(before) => ticks = before,
+                None => break,
+            }
+        }
+        while is_early(ticks) {
+            ticks = ticks.checked_add(1)?;
+        }
+        Some(ticks)
+    }
+
+    /// A time of the clock that the first `hops` lead to, on the first clock.
+    fn back(&self, mut value: i128, hops: usize, relations: &[Relation]) -> Option<i128> {
+        for &(relation, from) in self.hops[..hops].iter().rev() {
+            let line = relations[relation].line(1 - from, whole(value)?, self.version)?;
+            value = line.times(value, Round::Up)?;
+        }
+        Some(value)
+    }
+
+    /// Whether a newer route gives any tick from `first` to `last` another time.
+    pub(super) fn differs(
+        &self,
+        new: &Self,
+        (first, last): (i64, i64),
+        relations: &[Relation],
+    ) -> bool {
+        // Both are straight between these.
+        let mut marks = vec![first, last];
+        self.corners((first, last), relations, &mut marks);
+        new.corners((first, last), relations, &mut marks);
+        marks
+            .into_iter()
+            .any(|ticks| self.nanoseconds(ticks, relations) != new.nanoseconds(ticks, relations))
+    }
+
+    /// Finds the ticks from `first` to `last` next to those at which the way may bend.
+    fn corners(&self, (first, last): (i64, i64), relations: &[Relation], found: &mut Vec<i64>) {
+        let mut range = [first, last].map(|ticks| i128::from(ticks) << FRACTION);
+        for (index, &(relation, from)) in self.hops.iter().enumerate() {
+            let relation = &relations[relation];
+            let [low, high] = range.map(|value| value >> FRACTION);
+            for instant in relation.instants_between(from, low, high) {
+                let value = self.back(i128::from(instant) << FRACTION, index, relations);
+                if let Some(ticks) = value.and_then(whole) {
+                    let next = ticks.saturating_add(1);
+                    found.extend([ticks, next].map(|ticks| ticks.clamp(first, last)));
+                }
+            }
+            for value in &mut range {
+                let ticks = whole(*value).unwrap_or_default();
+                let line = relation.line(from, ticks, self.version);
+                if let Some(there) = line.and_then(|line| line.times(*value, Round::Up)) {
+                    *value = there;
+                }
+            }
+        }
+    }
+}
+
+/// The tick in which a time lies.
+fn whole(value: i128) -> Option<i64> {
+    (value >> FRACTION).try_into().ok()
+}
