@@ -92,13 +92,28 @@
 //! # When it is written
 //!
 //! A stream keeps a window of its latest events in memory, writes the older half when it is full,
-//! and the rest when it is closed or the session ends. Whole packets are appended: what was written
-//! survives a kill, and the file opens. After an I/O error the file keeps what came before; the
-//! call that met it, all later flushes, and the session's end return it.
+//! and the rest when it is closed or the session ends. Whole packets are appended.
 //!
 //! A range that comes later than the window, and a push that is longer, keep their times too; only
 //! a push that ends before a nested range that was written already ends with that (counted as
 //! overlapping), and has an annotation `nvtxw.end` with its own end.
+//!
+//! # When something goes wrong
+//!
+//! - **A kill, an abort, an exit without an end.** The file opens, and has all that was written: of
+//!   each stream at most the window is missing. A packet at the end of the file may be cut: readers
+//!   skip it. Ranges whose end was not written yet are open.
+//! - **A panic** in a thread that writes costs nothing that was written before. A Rust program that
+//!   unwinds past its session ends it.
+//! - **An I/O error**, as when the disk is full. The call that met it returns it, so does each later
+//!   one that had something to write, and so do the closing of the stream and the end of the
+//!   session, with the number of events that it cost. The file keeps what came before, and ends with
+//!   a whole packet. Later events are dropped, and take no memory. Writes that are interrupted or
+//!   cut short go on where they were.
+//! - **A file that was removed** while it was written, or the folder that it was in: the end of the
+//!   session tells it.
+//! - **A fork.** The child has copies of the parent's streams and no right to its file: what it
+//!   writes and ends is refused, and the parent's file is as if there were no child.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

@@ -118,10 +118,10 @@ impl<F: Format> SessionIn<F> {
         tally.before_sync = moved.map(|(_, written)| written.count).sum();
         self.note_counts(tally.attributes());
         self.note_clocks();
-        self.0.format.end().map_err(|refusal| match lost {
-            0 => refusal,
-            _ => Refusal::failed(format!("{}; {lost} events were dropped", refusal.reason())),
-        })?;
+        self.0
+            .format
+            .end()
+            .map_err(|refusal| with_lost(refusal, lost))?;
         self.0.format.check_outside(tally.outside_base)
     }
 
@@ -149,6 +149,14 @@ impl<F: Format> SessionIn<F> {
         if !facts.is_empty() {
             self.0.format.note(facts);
         }
+    }
+}
+
+/// An error, and how many events it cost.
+pub(crate) fn with_lost(refusal: Refusal, lost: u64) -> Refusal {
+    match lost {
+        0 => refusal,
+        _ => Refusal::failed(format!("{}; {lost} events were dropped", refusal.reason())),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::counter::{self, Sample};
 use crate::format::{Format, FormatStream, Half, Number, Ranges};
 use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
-use crate::session::Shared;
+use crate::session::{Shared, with_lost};
 use crate::timeline::{Content, Timeline, Written};
 
 /// The most bytes that one event may take: what is around it has to fit into a packet too.
@@ -521,9 +521,10 @@ impl<F: Format> Stream for StreamIn<F> {
         }
         let sent = self.out.send();
         let tally = self.timeline.tally;
+        let lost = self.out.lost();
         let history = mem::take(&mut self.history);
-        self.shared.add(tally, self.out.lost(), history);
-        sent?;
+        self.shared.add(tally, lost, history);
+        sent.map_err(|refusal| with_lost(refusal, lost))?;
         self.shared.format.check_outside(tally.outside_base)
     }
 }

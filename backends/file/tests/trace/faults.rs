@@ -105,11 +105,12 @@ fn an_error_while_writing_is_told_by_the_write_and_by_the_end() {
         }
     }
     assert_eq!(failures, (1000 - 100) / 50 + 1);
+    let want = format!("{want}; 1000 events were dropped");
     let failure = stream.close().unwrap_err();
     assert_eq!(failure.reason, want);
     let failure = session.end().unwrap_err();
     assert_eq!(failure.code, ResultCode::FAILED);
-    assert_eq!(failure.reason, format!("{want}; 1000 events were dropped"));
+    assert_eq!(failure.reason, want);
 }
 
 #[test]

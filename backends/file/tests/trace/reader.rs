@@ -124,10 +124,14 @@ fn string(field: Field<'_>) -> String {
 
 impl Trace {
     pub fn read(path: &Path) -> Self {
-        let file = std::fs::read(path).unwrap();
+        Self::of(&std::fs::read(path).unwrap())
+    }
+
+    /// What is in a file that has these bytes.
+    pub fn of(file: &[u8]) -> Self {
         let mut trace = Self::default();
         let mut sequences: HashMap<u64, Sequence> = HashMap::new();
-        for (number, packet) in fields(&file) {
+        for (number, packet) in fields(file) {
             assert_eq!(number, 1);
             trace.packet(bytes(packet), &mut sequences);
         }

@@ -1,0 +1,131 @@
+//! Programs that end without ending their session, that fork, and that panic.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+
+use nvtxw::Error;
+
+use crate::child::{Running, run};
+use crate::load::{KINDS, Load, found, gapless};
+use crate::posix::fork_and_wait;
+use crate::reader::Trace;
+use crate::replay::TempDir;
+
+/// Events of a stream that wait in memory at most.
+const WINDOW: u64 = 64;
+/// Events that are written at a time.
+const COUNT: u64 = 1008;
+
+fn begin(path: &Path) -> Load {
+    Load::begin(path, &[("window", &WINDOW.to_string())]).unwrap()
+}
+
+impl Load {
+    fn write(&mut self, count: u64) {
+        for stream in &mut self.streams {
+            stream.write(&self.session, count).unwrap();
+        }
+    }
+}
+
+/// Whether the file has all of so many events of each stream, but for those that may be missing.
+fn check(path: &Path, count: u64, missing: u64) {
+    let trace = Trace::read(path);
+    for kind in KINDS {
+        let held = gapless(&found(&trace, kind), kind);
+        assert!(
+            (count - missing..=count).contains(&held),
+            "{kind:?}: {held} of {count}"
+        );
+    }
+}
+
+/// Leaves without a word about the session.
+pub fn leave(path: &Path, how: &str) {
+    let mut load = begin(path);
+    load.write(COUNT);
+    match how {
+        "exit" => std::process::exit(0),
+        _ => std::process::abort(),
+    }
+}
+
+#[test]
+fn what_was_flushed_is_there_after_an_exit_without_an_end() {
+    for plan in ["exit", "abort"] {
+        let dir = TempDir::new();
+        let path = dir.path().join("run.pftrace");
+        let ended = Running::start(plan, &path, |_| {}).wait();
+        assert_eq!(ended.status.success(), plan == "exit", "{}", ended.status);
+        check(&path, COUNT, WINDOW);
+    }
+}
+
+/// Forks children that go on with the session.
+pub fn fork(path: &Path) {
+    let mut load = begin(path);
+    load.write(COUNT);
+    let status = fork_and_wait(|| {
+        let want = format!(
+            "writing {}: this process was forked from the one that began the session, which alone may write; begin a \
+             session of its own here",
+            path.display()
+        );
+        for stream in &mut load.streams {
+            let error = stream.write(&load.session, COUNT).unwrap_err().to_string();
+            assert!(error.ends_with(&want), "{error}");
+        }
+    });
+    assert_eq!(status, 0);
+    load.write(COUNT);
+    let mut load = Some(load);
+    let status = fork_and_wait(|| {
+        let ended = load.take().unwrap().session.end();
+        assert!(matches!(ended, Err(Error::Forked { .. })), "{ended:?}");
+    });
+    assert_eq!(status, 0);
+    assert_eq!(fork_and_wait(|| drop(load.take())), 0);
+    assert_eq!(fork_and_wait(|| ()), 0);
+    load.take().unwrap().session.end().unwrap();
+    check(path, 2 * COUNT, 0);
+}
+
+#[test]
+fn a_forked_child_writes_nothing() {
+    let dir = TempDir::new();
+    run("fork", &dir.path().join("run.pftrace"), &[]).unwrap();
+}
+
+#[test]
+fn a_panic_of_one_writer_loses_nothing() {
+    let dir = TempDir::new();
+    let path = dir.path().join("run.pftrace");
+    let Load {
+        session,
+        mut streams,
+    } = begin(&path);
+    for stream in &mut streams {
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                stream.write(&session, COUNT).unwrap();
+                resume_unwind(Box::new("a panic"));
+            });
+            writer.join().unwrap_err();
+        });
+    }
+    session.end().unwrap();
+    check(&path, COUNT, 0);
+}
+
+#[test]
+fn a_panic_of_the_session_s_owner_ends_it() {
+    let dir = TempDir::new();
+    let path = dir.path().join("run.pftrace");
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        let mut load = begin(&path);
+        load.write(COUNT);
+        resume_unwind(Box::new("a panic"));
+    }));
+    panicked.unwrap_err();
+    check(&path, COUNT, 0);
+}

@@ -1,0 +1,218 @@
+//! Files that can't be written: what is told, and what is in them.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::child::run;
+use crate::load::{KINDS, Load, found, gapless};
+use crate::posix::{interrupted, limit_file_size};
+use crate::reader::Trace;
+use crate::replay::TempDir;
+
+/// How much memory this process has, in KiB.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mut lines = status.lines();
+    let line = lines.find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// Writes until the file can't grow, and long after; checks what is told, how much memory it takes, and the file.
+pub fn write_beyond_the_end(path: &Path, why: &str) {
+    let told = format!(
+        "writing {}: {why}; later events are dropped, the file keeps what came before",
+        path.display()
+    );
+    let Load {
+        session,
+        mut streams,
+    } = Load::begin(path, &[("window", "256")]).unwrap();
+    let mut write = |rounds: u64| {
+        let mut failures = 0;
+        for _ in 0..rounds {
+            for stream in &mut streams {
+                if let Err(error) = stream.write(&session, 160) {
+                    assert!(error.to_string().ends_with(&told), "{error}");
+                    failures += 1;
+                }
+            }
+        }
+        failures
+    };
+    while write(1) == 0 {}
+    // A stream remembers 65536 texts at most: after this it does.
+    write(420);
+    let settled = memory();
+    let failures = write(500);
+    let grown = memory().saturating_sub(settled);
+    assert_eq!(
+        failures,
+        4 * 500,
+        "each call that had to write told of the error"
+    );
+    assert!(grown < 2048, "memory grew by {grown} KiB");
+
+    let trace = Trace::read(path);
+    let mut held = KINDS.map(|kind| gapless(&found(&trace, kind), kind));
+    assert!(held.iter().all(|count| *count > 0), "{held:?}");
+    // The end tells of the first stream what it cost. The write that failed counts as a whole, and some of it is there.
+    let (written, before) = (streams[0].next, held[0]);
+    let error = session.end().unwrap_err().to_string();
+    let (error, dropped) = error.rsplit_once("; ").unwrap();
+    assert!(error.ends_with(&told), "{error}");
+    let dropped = dropped.strip_suffix(" events were dropped").unwrap();
+    let dropped: u64 = dropped.parse().unwrap();
+    assert!(
+        (written - before..=written).contains(&dropped),
+        "{dropped} of {written} dropped, {before} held"
+    );
+    let trace = Trace::read(path);
+    held = KINDS.map(|kind| gapless(&found(&trace, kind), kind));
+    assert_eq!(held[0], before);
+    eprint!("{why}: {held:?} events held, {failures} refused writes, {grown} KiB more memory");
+}
+
+/// The same, where no file may grow beyond a limit.
+pub fn write_beyond_a_limit(path: &Path) {
+    limit_file_size(300_000);
+    write_beyond_the_end(path, "File too large (os error 27)");
+}
+
+/// Can't even begin.
+pub fn begin_read_only(path: &Path) {
+    let error = Load::begin(path, &[]).map(|_| ()).unwrap_err().to_string();
+    let why = "Read-only file system (os error 30)";
+    assert!(
+        error.ends_with(&format!("can't create {}: {why}", path.display())),
+        "{error}"
+    );
+    eprint!("read-only: told when the session begins");
+}
+
+/// Runs a plan whose file is on a mount of its own, which ends with it. Says so where that is not allowed.
+fn run_mounted(plan: &str, options: &str) {
+    let dir = TempDir::new();
+    let folder = dir.path().to_str().unwrap();
+    let apart = ["unshare", "--map-root-user", "--mount"];
+    let mount = ["mount", "-t", "tmpfs", "-o", options, "none", folder];
+    let tried = Command::new(apart[0])
+        .args(&apart[1..])
+        .args(mount)
+        .output();
+    if !tried.is_ok_and(|output| output.status.success()) {
+        println!("{plan}: not here, where mounts are not allowed");
+        return;
+    }
+    let script = format!("{} && exec \"$@\"", mount.join(" "));
+    let before = [&apart[..], &["sh", "-c", &script, "sh"]].concat();
+    println!(
+        "{}",
+        run(plan, &dir.path().join("run.pftrace"), &before).unwrap()
+    );
+}
+
+#[test]
+fn a_full_disk_is_told_and_keeps_what_it_has() {
+    run_mounted("full disk", "size=400k");
+}
+
+#[test]
+fn a_read_only_folder_is_told() {
+    run_mounted("read-only", "ro");
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_told_and_keeps_what_it_has() {
+    let dir = TempDir::new();
+    println!(
+        "{}",
+        run("limited", &dir.path().join("run.pftrace"), &[]).unwrap()
+    );
+}
+
+#[test]
+fn a_device_without_room_is_told_when_the_session_begins() {
+    let error = Load::begin(Path::new("/dev/full"), &[("overwrite", "true")]);
+    let error = error.map(|_| ()).unwrap_err().to_string();
+    let want = "writing /dev/full: No space left on device (os error 28)";
+    assert!(error.contains(want), "{error}");
+}
+
+#[test]
+fn a_file_that_exists_is_kept() {
+    let dir = TempDir::new();
+    let path = dir.path().join("run.pftrace");
+    std::fs::write(&path, "precious").unwrap();
+    let error = Load::begin(&path, &[]).map(|_| ()).unwrap_err().to_string();
+    let want = format!(
+        "{} exists: remove it, or set `overwrite=true` to replace it",
+        path.display()
+    );
+    assert!(error.ends_with(&want), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+}
+
+#[test]
+fn a_folder_that_is_not_there_and_one_that_goes_away_are_told() {
+    let dir = TempDir::new();
+    let folder = dir.path().join("folder");
+    let path = folder.join("run.pftrace");
+    let error = Load::begin(&path, &[]).map(|_| ()).unwrap_err().to_string();
+    let want = format!("can't create {}: its folder doesn't exist", path.display());
+    assert!(error.contains(&want), "{error}");
+
+    std::fs::create_dir(&folder).unwrap();
+    let Load {
+        session,
+        mut streams,
+    } = Load::begin(&path, &[("window", "64")]).unwrap();
+    streams[0].write(&session, 160).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    streams[0].write(&session, 160).unwrap();
+    let error = session.end().unwrap_err().to_string();
+    let want = format!("{} was removed while it was written", path.display());
+    assert!(error.contains(&want), "{error}");
+}
+
+#[test]
+fn interrupted_and_short_writes_lose_nothing() {
+    let dir = TempDir::new();
+    let path = dir.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    const COUNT: u64 = 8_000;
+    let (file, signals) = std::thread::scope(|scope| {
+        // It reads slower than is written, so that each write waits in the middle of its data.
+        let reader = scope.spawn(|| {
+            let mut pipe = std::fs::File::open(&path).unwrap();
+            let (mut file, mut part) = (Vec::new(), vec![0; 1 << 14]);
+            loop {
+                match pipe.read(&mut part).unwrap() {
+                    0 => return file,
+                    count => file.extend(&part[..count]),
+                }
+                std::thread::sleep(Duration::from_micros(500));
+            }
+        });
+        let ((), signals) = interrupted(|| {
+            let config = [("overwrite", "true")];
+            let Load {
+                session,
+                mut streams,
+            } = Load::begin(&path, &config).unwrap();
+            for stream in &mut streams {
+                stream.write(&session, COUNT).unwrap();
+            }
+            session.end().unwrap();
+        });
+        (reader.join().unwrap(), signals)
+    });
+    let trace = Trace::of(&file);
+    for kind in KINDS {
+        assert_eq!(gapless(&found(&trace, kind), kind), COUNT);
+    }
+    println!("pipe: {} bytes, {signals} signals", file.len());
+    assert!(signals > 100, "only {signals} signals came");
+}

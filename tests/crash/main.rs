@@ -1,0 +1,35 @@
+//! Programs that die or can't write, and what is in their files: each runs in a process of its own.
+
+#![cfg(target_os = "linux")]
+
+mod child;
+mod exit;
+mod fault;
+mod kill;
+mod load;
+mod posix;
+// The reader of the file backend's own tests; they use more of it.
+#[allow(dead_code)]
+#[path = "../../backends/file/tests/trace/reader.rs"]
+mod reader;
+#[allow(dead_code)]
+#[path = "../../backends/file/src/replay.rs"]
+mod replay;
+
+#[test]
+#[ignore = "run by the other tests, each with its plan"]
+fn child() {
+    let Some((plan, path)) = child::plan() else {
+        return;
+    };
+    match &*plan {
+        "write on" => kill::write_on(&path),
+        "write and end" => kill::write_and_end(&path),
+        "full disk" => fault::write_beyond_the_end(&path, "No space left on device (os error 28)"),
+        "limited" => fault::write_beyond_a_limit(&path),
+        "read-only" => fault::begin_read_only(&path),
+        "exit" | "abort" => exit::leave(&path, &plan),
+        "fork" => exit::fork(&path),
+        other => panic!("no plan is called `{other}`"),
+    }
+}
