@@ -27,7 +27,7 @@
 //!   A range has name, category and colour of its start; those of its end are annotations where they
 //!   differ.
 //! - **Names** are messages, else the name of the schema, else that of the kind. An empty message
-//!   counts as none. Bad UTF-8 becomes U+FFFD.
+//!   counts as none, if it is not a registered string. Bad UTF-8 becomes U+FFFD.
 //! - **Times** are nanoseconds, whatever the clocks that they were read from: see [below](#clocks).
 //! - **Categories** have their registered names, else their numbers. **Colours** are correlation
 //!   IDs `#AARRGGBB`, by which Perfetto colours (equal ones look equal, but it picks the colour);

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Derives from what a program says that it wrote what a reader must find in the file, and compares: row by row, track by track.
+
+    rows.py SAID.jsonl TRACE.pftrace DUMP.jsonl
+
+SAID.jsonl has the form of the lines of examples/jsonl_backend, with the counters that were declared; DUMP.jsonl is pfcheck.py's
+--dump of the file. The rules are those that backends/file/src/lib.rs tells. Exit 0 only where both are equal.
+"""
+import collections
+import json
+import re
+import sys
+
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
+
+WHOLE = ("range_pushpop", "range_startend")
+
+
+def segments(scope):
+    """The tracks of a scope's path: what it starts from has none."""
+    parts = re.findall(r"(?:\\.|[^/\\])+", scope)
+    if parts and re.fullmatch("Current(Hw|Sw|Hypervisor|Vm|Kernel|Container|Os)[A-Za-z]*", parts[0]):
+        parts = parts[1:]
+    return [re.sub(r"\\(.)", r"\1", part) for part in parts]
+
+
+def domain_of(line):
+    return [line["domain"]] if line["domain"] is not None else []
+
+
+def place(line):
+    """Where ranges and marks are. Without a scope, or in the root, a stream is a track of its own."""
+    return segments(line["scope"]) + domain_of(line) if segments(line["scope"]) else [line["stream"] or "stream"]
+
+
+def counter_place(line):
+    """Where counters are: those of the root have no track above them."""
+    return [line["stream"] or "stream"] if line["scope"] == "" else segments(line["scope"]) + domain_of(line)
+
+
+def times(line):
+    """Start and end in the file's nanoseconds; without a clock of their own ticks are such."""
+    clock = line.get("clock", {"ns_per_tick": 1, "zero": 0})
+    return [ticks if ticks is None else ticks * clock["ns_per_tick"] + clock["zero"] for ticks in (line["time"], line.get("end"))]
+
+
+def shown(value):
+    """A field's value as an annotation: absent ones are not there, and floats that are no number are text in both."""
+    if isinstance(value, dict):
+        return {name: shown(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [shown(item) for item in value] or "[]"
+    return {"NaN": "nan"}.get(value, value) if isinstance(value, str) else value
+
+
+def annotations(line):
+    args = shown(line["fields"])
+    entries = line.get("entries", {})
+    if line["color"] is not None:
+        args["#correlation"] = line["color"].upper()
+        args[entries.get("color", "color")] = int(line["color"][1:], 16)
+    if line["kind"] == "range_start":
+        args[entries.get("range_id", "rangeId")] = line["range_id"]
+    return args
+
+
+def name(line):
+    """Plain events without a message have an empty one; an empty registered string was meant."""
+    is_named = line["name"] or line.get("is_registered") and line["name"] is not None
+    return line["name"] if is_named else line["schema"] or line["kind"]
+
+
+def categories(line):
+    return [] if line["category"] is None else [str(line["category"])]
+
+
+def row(kind, line, dur=None):
+    return {"kind": kind, "track": place(line), "ts": times(line)[0], "dur": dur, "name": name(line), "cats": categories(line), "args": annotations(line), "value": None}
+
+
+def close(opened, line):
+    """The end of a range. It adds its fields, and where they differ from the start's its name, category and colour; names of fields
+    that repeat get numbers.
+    """
+    opened["dur"] = times(line)[0] - opened["ts"]
+    entries, more = line.get("entries", {}), {}
+    is_named = line["name"] or line.get("is_registered") and line["name"] is not None
+    if is_named and line["name"] != opened["name"]:
+        more[entries.get("name", "message")] = line["name"]
+    if line["category"] is not None and categories(line) != opened["cats"]:
+        more[entries.get("category", "category")] = str(line["category"])
+    added = annotations(line)
+    if added.pop("#correlation", None) == opened["args"].get("#correlation"):
+        added.pop(entries.get("color", "color"), None)
+    for key, value in {**more, **added}.items():
+        unique, copy = key, 2
+        while unique in opened["args"]:
+            unique, copy = f"{key} ({copy})", copy + 1
+        opened["args"][unique] = value
+
+
+class Derived:
+    def __init__(self, lines):
+        self.rows, self.tracks = [], {}
+        self.declared = {(line["domain"], line["name"]): line for line in lines if line["kind"] == "declared"}
+        self.pushed, self.started, self.last = collections.defaultdict(list), {}, {}
+        for line in lines:
+            if line["kind"] == "counter":
+                self.sample(line)
+            elif line["kind"] != "declared":
+                self.event(line)
+
+    def event(self, line):
+        kind = line["kind"]
+        pushed = self.pushed[line["stream"], line["scope"]]
+        range_id = line["stream"], line["range_id"]
+        if kind == "mark":
+            self.rows.append(row("instant", line))
+        elif kind in WHOLE:
+            start, end = times(line)
+            self.rows.append(row("slice", line, end - start))
+        elif kind == "range_pop":
+            close(pushed.pop(), line)
+        elif kind == "range_end":
+            close(self.started.pop(range_id), line)
+        else:
+            self.rows.append(row("slice", line, -1))
+            if kind == "range_push":
+                pushed.append(self.rows[-1])
+            else:
+                self.started[range_id] = self.rows[-1]
+
+    def sample(self, line):
+        declared = self.declared[line["domain"], line["name"]]
+        for field, semantics in declared["fields"].items():
+            track = tuple(counter_place(line) + [line["name"]] + ([field] if declared["is_group"] else []))
+            # The description of a whole counter is that of the folder of a group.
+            self.tracks[track] = semantics if declared["is_group"] else dict(semantics, description=declared["description"])
+            if declared["is_group"] and declared["description"]:
+                self.tracks[track[:-1]] = {"description": declared["description"]}
+            key = (line["stream"], track)
+            if "fields" in line:
+                value = line["fields"][field]
+                if value in ("NaN", "inf", "-inf"):
+                    value = value.lower()
+                elif not isinstance(value, str) and value >= 2**63:
+                    value = float(value)
+                self.last[key] = value
+            elif line["no_value"] == "Zero":
+                value = self.last[key] = 0
+            elif line["no_value"] == "Unavailable":
+                value = "nan"
+            elif key in self.last:
+                value = self.last[key]
+            else:
+                continue
+            self.rows.append({"kind": "counter", "track": list(track), "ts": times(line)[0], "dur": None, "name": track[-1], "cats": [], "args": {}, "value": value})
+
+
+def description(semantics):
+    """What a counter's track says of it beyond its unit."""
+    facts = [semantics.get("description")]
+    numerator, denominator = semantics.get("scale", [1, 1])
+    if denominator != 1:
+        facts.append(f"Scale: {numerator}/{denominator}.")
+    facts.append({"delta": "Values are differences to the sample before.", "delta_since_start": "Values are differences to the first sample."}.get(semantics.get("value_type")))
+    for bound, which in (("Least", "min"), ("Greatest", "max")):
+        if semantics.get(which) is not None:
+            limit = semantics[which]
+            facts.append(f"{bound} expected value: {limit:g}." if isinstance(limit, float) else f"{bound} expected value: {limit}.")
+    return "\n".join(fact for fact in facts if fact)
+
+
+def described(path):
+    """The tracks of the file by path: unit, multiplier and description."""
+    trace = pb.Trace()
+    trace.ParseFromString(open(path, "rb").read())
+    descriptors = {packet.track_descriptor.uuid: packet.track_descriptor for packet in trace.packet if packet.HasField("track_descriptor")}
+
+    def names(track):
+        return (names(descriptors[track.parent_uuid]) if track.parent_uuid else ()) + (track.name,)
+
+    units = {pb.CounterDescriptor.UNIT_SIZE_BYTES: "bytes", pb.CounterDescriptor.UNIT_TIME_NS: "ns", pb.CounterDescriptor.UNIT_COUNT: "count"}
+    return {
+        names(track): (track.counter.unit_name or units.get(track.counter.unit), track.counter.unit_multiplier or 1, track.description)
+        for track in descriptors.values()
+    }
+
+
+def key(row):
+    return json.dumps([row["kind"], row["track"], row["ts"], row["dur"], row["name"], row["cats"], row["value"], sorted(row["args"].items())], ensure_ascii=False)
+
+
+derived = Derived([json.loads(line) for line in open(sys.argv[1], encoding="utf-8")])
+found = [json.loads(line) for line in open(sys.argv[3], encoding="utf-8")]
+for found_row in found:
+    found_row["dur"] = found_row.get("dur") if found_row["kind"] == "slice" else None
+    found_row.setdefault("value", None)
+want, have = (collections.Counter(map(key, rows)) for rows in (derived.rows, found))
+problems = [f"lost:  {text}" for text in (want - have).elements()] + [f"extra: {text}" for text in (have - want).elements()]
+tracks = described(sys.argv[2])
+for track, semantics in derived.tracks.items():
+    numerator, denominator = semantics.get("scale", [1, 1])
+    expected = (semantics.get("unit"), numerator if denominator == 1 else 1, description(semantics))
+    if tracks.get(track) != expected:
+        problems.append(f"track {' / '.join(track)}: derived {expected}, found {tracks.get(track)}")
+for problem in sorted(problems)[:10]:
+    print(problem)
+print(f"{len(derived.rows)} rows and {len(derived.tracks)} counters derived, {len(found)} rows found, {len(problems)} differ")
+sys.exit(bool(problems) or not found)
