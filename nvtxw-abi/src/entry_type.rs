@@ -232,6 +232,23 @@ impl EntryType {
         )
     }
 
+    /// Whether a value is an integer that may be negative.
+    pub const fn is_signed(self) -> bool {
+        matches!(
+            self,
+            Self::Char
+                | Self::Short
+                | Self::Int
+                | Self::Long
+                | Self::LongLong
+                | Self::Int8
+                | Self::Int16
+                | Self::Int32
+                | Self::Int64
+                | Self::Int128
+        )
+    }
+
     /// Whether a value is a floating-point number.
     pub const fn is_float(self) -> bool {
         matches!(

@@ -95,28 +95,12 @@ pub(crate) fn count(ty: EntryType, bytes: &[u8]) -> usize {
         };
     }
     let value = unsigned(bytes, size);
-    let is_negative = is_signed(ty) && value >> (8 * size - 1) != 0;
+    let is_negative = ty.is_signed() && value >> (8 * size - 1) != 0;
     if is_negative {
         0
     } else {
         usize::try_from(value).unwrap_or(usize::MAX)
     }
-}
-
-fn is_signed(ty: EntryType) -> bool {
-    matches!(
-        ty,
-        EntryType::Char
-            | EntryType::Short
-            | EntryType::Int
-            | EntryType::Long
-            | EntryType::LongLong
-            | EntryType::Int8
-            | EntryType::Int16
-            | EntryType::Int32
-            | EntryType::Int64
-            | EntryType::Int128
-    )
 }
 
 /// IEEE 754 binary16, exactly.

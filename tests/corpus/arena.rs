@@ -10,17 +10,21 @@ use serde_json::{Map, Value};
 
 use crate::program::constant;
 
-/// Keys of the options that say what a value means.
+/// Keys of the options that say what a value means, those of counters first.
 pub const MEANING: &[&str] = &[
     "unit",
     "scale",
     "min",
     "max",
     "values",
+    "interpolation",
+    "normalize",
     "correlation",
     "clock",
     "belongs_to",
 ];
+
+const OF_COUNTERS: usize = 7;
 
 /// Keeps texts and semantics where they are.
 #[derive(Default)]
@@ -51,7 +55,7 @@ impl Arena {
     ) -> *const nvtxSemanticsHeader_t {
         let mut next = ptr::null();
         let get = |key: &str| options.get(key).unwrap_or(&Value::Null);
-        if ["unit", "scale", "min", "max", "values"]
+        if MEANING[..OF_COUNTERS]
             .iter()
             .any(|key| options.contains_key(*key))
         {
@@ -59,6 +63,13 @@ impl Arena {
             let values = get("values")
                 .as_str()
                 .map_or(0, |name| constant("NVTX_COUNTER_FLAG_VALUETYPE_", name));
+            let interpolation = get("interpolation")
+                .as_str()
+                .map_or(0, |name| constant("NVTX_COUNTER_FLAG_INTERPOLATION_", name));
+            let normalize = match get("normalize").as_bool() {
+                Some(true) => NVTX_COUNTER_FLAG_NORMALIZE,
+                _ => 0,
+            };
             let unit = self.optional_text(get("unit"));
             let semantics = Rc::new(nvtxSemanticsCounter_t {
                 header: header::<nvtxSemanticsCounter_t>(
@@ -67,6 +78,8 @@ impl Arena {
                     next,
                 ),
                 flags: values
+                    | interpolation
+                    | normalize
                     | min.map_or(0, |_| NVTX_COUNTER_FLAG_LIMIT_MIN)
                     | max.map_or(0, |_| NVTX_COUNTER_FLAG_LIMIT_MAX),
                 unit,

@@ -263,7 +263,11 @@ fn double(value: f64) -> Value {
 /// What a track's descriptor says.
 fn track(line: &Line, trace: &Trace, out: &mut String) {
     let options = line.options().expect("what the track is");
-    check_keys(options, &[&["unit", "multiplier", "description"]], &line.at);
+    check_keys(
+        options,
+        &[&["unit", "multiplier", "incremental", "description"]],
+        &line.at,
+    );
     let mut tracks = trace
         .tracks
         .iter()
@@ -280,8 +284,12 @@ fn track(line: &Line, trace: &Trace, out: &mut String) {
             (3, _) => "bytes",
             _ => "?",
         };
-        let found =
-            json!({"unit": unit, "multiplier": track.multiplier, "description": track.description});
+        let found = json!({
+            "unit": unit,
+            "multiplier": track.multiplier,
+            "incremental": track.is_incremental,
+            "description": track.description,
+        });
         for (key, value) in options {
             if found[key] != *value {
                 let _ = writeln!(out, "{}: {key} is {}", line.at, found[key]);

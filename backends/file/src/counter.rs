@@ -1,23 +1,32 @@
-//! Counters: which tracks a sample's values go to.
+//! Counters: which tracks a sample's values go to, and what they mean there.
+
+mod meaning;
 
 use nvtxw_backend::{
-    Counter, CounterKind, CounterSemantics, Field, FieldKind, FieldRole, Limit, Schema, Value,
-    ValueType, Visitor,
+    Counter, CounterKind, CounterSemantics, Field, FieldKind, FieldRole, Schema, Value, Visitor,
 };
 
+pub(crate) use self::meaning::Meaning;
+use self::meaning::label;
 use crate::format::Number;
-use crate::track::{Label, Scale, TrackId, Tracks};
+use crate::track::{Label, TrackId, Tracks};
 
-/// The tracks of a counter, or of the counters of a group, in the order of a sample's values.
-/// `parent` is where the counter belongs, or 0.
-pub(crate) fn tracks(counter: &Counter, parent: TrackId, tracks: &Tracks) -> Vec<TrackId> {
+/// The tracks of a counter, or of the counters of a group, in the order of a sample's values, and
+/// what these mean. `parent` is where the counter belongs, or 0; `stream` the number of who samples it.
+pub(crate) fn tracks(
+    counter: &Counter,
+    parent: TrackId,
+    stream: u32,
+    tracks: &Tracks,
+) -> Vec<(TrackId, Meaning)> {
     let mut labels = Vec::new();
     let parent = match counter.kind() {
-        CounterKind::Scalar(_) => {
-            labels.push(label(
-                counter.name().to_owned(),
-                counter.description(),
-                counter.semantics(),
+        CounterKind::Scalar(ty) => {
+            let semantics = counter.semantics();
+            let name = counter.name().to_owned();
+            labels.push((
+                label(name, counter.description(), semantics),
+                Meaning::new(semantics, Some(*ty)),
             ));
             parent
         }
@@ -38,7 +47,12 @@ pub(crate) fn tracks(counter: &Counter, parent: TrackId, tracks: &Tracks) -> Vec
     labels
         .into_iter()
         .zip(0..)
-        .map(|(label, index)| tracks.counter(parent, counter.id(), index, label))
+        .map(|((label, meaning), index)| {
+            // Only those of one stream can be summed up: in its order.
+            let stream = meaning.is_delta.then_some(stream);
+            let track = tracks.counter(parent, counter.id(), index, stream, label);
+            (track, meaning)
+        })
         .collect()
 }
 
@@ -47,7 +61,7 @@ fn add_field(
     field: &Field,
     prefix: &str,
     semantics: Option<&CounterSemantics>,
-    labels: &mut Vec<Label>,
+    labels: &mut Vec<(Label, Meaning)>,
 ) {
     if field.is_hidden() {
         return;
@@ -60,7 +74,16 @@ fn add_field(
                 add_field(field, &format!("{name}."), semantics, labels);
             }
         }
-        _ => labels.push(label(name, field.description(), semantics)),
+        kind => {
+            let ty = match kind {
+                FieldKind::Scalar(ty) => Some(*ty),
+                _ => None,
+            };
+            labels.push((
+                label(name, field.description(), semantics),
+                Meaning::new(semantics, ty),
+            ));
+        }
     };
     match field.count() {
         None => add(name),
@@ -68,53 +91,6 @@ fn add_field(
             for index in 0..count {
                 add(format!("{name}[{index}]"));
             }
-        }
-    }
-}
-
-fn label(name: String, description: Option<&str>, semantics: Option<&CounterSemantics>) -> Label {
-    let mut facts: Vec<String> = description.map(str::to_owned).into_iter().collect();
-    let mut scale = Scale {
-        unit: None,
-        multiplier: 1,
-    };
-    if let Some(semantics) = semantics {
-        scale.unit = semantics.unit().map(str::to_owned);
-        match semantics.scale() {
-            (by, 1) => scale.multiplier = by,
-            (by, divided) => facts.push(format!("Scale: {by}/{divided}.")),
-        }
-        match semantics.value_type() {
-            Some(ValueType::Delta) => {
-                facts.push("Values are differences to the sample before.".to_owned());
-            }
-            Some(ValueType::DeltaSinceStart) => {
-                facts.push("Values are differences to the first sample.".to_owned());
-            }
-            Some(ValueType::Absolute) | None => {}
-        }
-        if let Some(min) = semantics.min() {
-            facts.push(format!("Least expected value: {}.", Shown(min)));
-        }
-        if let Some(max) = semantics.max() {
-            facts.push(format!("Greatest expected value: {}.", Shown(max)));
-        }
-    }
-    Label {
-        name,
-        description: Some(facts.join("\n")).filter(|facts| !facts.is_empty()),
-        counter: Some(scale),
-    }
-}
-
-struct Shown(Limit);
-
-impl std::fmt::Display for Shown {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Limit::I64(limit) => limit.fmt(f),
-            Limit::U64(limit) => limit.fmt(f),
-            Limit::F64(limit) => limit.fmt(f),
         }
     }
 }

@@ -38,9 +38,13 @@
 //!   ` (3)`….
 //! - **Correlated** events, those with one value in one correlation domain, are joined by a flow.
 //! - **Counters** are tracks where their scope is, else where the stream is; groups are folders of
-//!   them. Unsigned values from 2^63 are the nearest doubles. A sample without a value is 0 if it
-//!   is zero, the value before if it is unchanged (nothing if there is none), NaN if it is
-//!   unavailable.
+//!   them. Unsigned values from 2^63 are the nearest doubles. Values are in the counter's unit: a
+//!   whole scale is the track's, any other is in the values, which stay integers where they can; of a
+//!   normalised integer the value is the fraction. Limits and what holds between samples are in the
+//!   description. Differences to the sample before are marked as such, so that readers sum them up;
+//!   each stream has a sum and a track of its own. A sample without a value is 0 if it is zero, the
+//!   value before if it is unchanged (nothing if there is none), NaN if it is unavailable (nothing in
+//!   a sum).
 //! - **Attributes** of the file: `nvtxw.session`, `nvtxw.producer`, `nvtxw.time_base` (add it to the
 //!   file's times to get the original ones), and how often something irregular was met, if it was:
 //!   `nvtxw.late` (whole ranges that came too late for the window), `nvtxw.overlapping_pushpop`

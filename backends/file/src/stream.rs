@@ -10,7 +10,7 @@ use nvtxw_backend::{
 };
 
 use crate::clock::{ClockReader, Past};
-use crate::counter::{self, Sample};
+use crate::counter::{self, Meaning, Sample};
 use crate::format::{Format, FormatStream, Half, Number, Ranges};
 use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
@@ -35,6 +35,8 @@ pub(crate) enum AnyStream {
 pub(crate) struct StreamIn<F: Format> {
     shared: Arc<Shared<F>>,
     info: Arc<StreamInfo>,
+    /// Among the streams of the session, from 0.
+    number: u32,
     timeline: Timeline,
     out: F::Stream,
     /// The fields of an event that can't be ready when it comes.
@@ -46,18 +48,20 @@ pub(crate) struct StreamIn<F: Format> {
     clocks: ClockReader,
     /// What was written with times by clocks of which more is known by now.
     history: Vec<(Past, Written)>,
-    counters: Vec<Tracked>,
+    /// Counters and groups, each with its values in the order of a sample.
+    counters: Vec<Vec<Tracked>>,
     /// Indices of `counters`, by scope and counter.
     counter_indices: HashMap<(u64, u64), usize>,
     sample: Sample,
 }
 
-/// A counter that has tracks in this stream.
+/// A counter's values in this stream.
 struct Tracked {
-    /// The timeline's numbers, in the order of a sample's values.
-    tracks: Vec<u32>,
-    /// The values that were written last.
-    last: Vec<Option<Number>>,
+    /// The timeline's number.
+    track: u32,
+    meaning: Meaning,
+    /// The value that was written last.
+    last: Option<Number>,
 }
 
 impl<F: Format> StreamIn<F> {
@@ -66,6 +70,7 @@ impl<F: Format> StreamIn<F> {
         let mut stream = Self {
             shared: Arc::clone(shared),
             info: Arc::clone(info),
+            number,
             timeline: Timeline::new(shared.limits),
             out: shared.format.open_stream(info, &shared.tracks, number),
             fields: Writer::default(),
@@ -268,12 +273,13 @@ impl<F: Format> StreamIn<F> {
         }
         let shared = &self.shared.tracks;
         let parent = shared.counter_place(&self.info, scope);
-        let tracks: Vec<_> = counter::tracks(counter, parent, shared)
-            .into_iter()
-            .map(|track| self.out.add_counter(track))
-            .collect();
-        let last = vec![None; tracks.len()];
-        self.counters.push(Tracked { tracks, last });
+        let tracks = counter::tracks(counter, parent, self.number, shared).into_iter();
+        let tracked = tracks.map(|(track, meaning)| Tracked {
+            track: self.out.add_counter(track),
+            meaning,
+            last: None,
+        });
+        self.counters.push(tracked.collect());
         self.counter_indices.insert(key, self.counters.len() - 1);
         self.counters.len() - 1
     }
@@ -452,9 +458,9 @@ impl<F: Format> Stream for StreamIn<F> {
             }
             self.sample.clear();
             sample.visit(&mut self.sample);
-            let Tracked { tracks, last } = &mut self.counters[index];
-            for ((&value, &mut track), last) in self.sample.values.iter().zip(tracks).zip(last) {
-                *last = Some(value);
+            for (value, tracked) in self.sample.values.iter().zip(&mut self.counters[index]) {
+                let (track, value) = (tracked.track, tracked.meaning.apply(*value));
+                tracked.last = Some(value);
                 let buffer = self.timeline.buffer();
                 let content = match self.out.make_value(value, time, track, buffer) {
                     Some(base) => Content::Ready(base),
@@ -488,16 +494,18 @@ impl<F: Format> Stream for StreamIn<F> {
         let time = admitted.map_err(|refusal| self.refused(refusal))?;
         let scope = counter.scope_in(&self.info);
         let index = self.tracked(counter, &scope);
-        let Tracked { tracks, last } = &mut self.counters[index];
-        for (&mut track, last) in tracks.iter_mut().zip(last) {
+        for tracked in &mut self.counters[index] {
             let value = match reason {
-                NoValueReason::Zero => *last.insert(Number::Int(0)),
-                NoValueReason::Unavailable => Number::Float(f64::NAN),
-                NoValueReason::Unchanged => match *last {
-                    Some(value) => value,
-                    None => continue,
-                },
+                NoValueReason::Zero => Some(*tracked.last.insert(Number::Int(0))),
+                // No sum could leave a gap behind.
+                NoValueReason::Unavailable if tracked.meaning.is_delta => None,
+                NoValueReason::Unavailable => Some(Number::Float(f64::NAN)),
+                NoValueReason::Unchanged => tracked.last,
             };
+            let Some(value) = value else {
+                continue;
+            };
+            let track = tracked.track;
             self.fields.clear();
             self.out.value(value, &mut self.fields);
             let content = Content::Fields(self.fields.as_bytes());

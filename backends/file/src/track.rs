@@ -23,8 +23,9 @@ enum Key {
     Stream(u32, String),
     /// A group of counters, by the counter's ID.
     Group(TrackId, u64),
-    /// A counter: its ID, and which of the counters of a group it is.
-    Counter(TrackId, u64, u32),
+    /// A counter: its ID, which of the counters of a group it is, and the number of the stream that
+    /// it is for, if it is for one only.
+    Counter(TrackId, u64, u32, Option<u32>),
 }
 
 /// What a path starts from.
@@ -49,6 +50,8 @@ pub(crate) struct Label {
 pub(crate) struct Scale {
     pub(crate) unit: Option<String>,
     pub(crate) multiplier: u64,
+    /// Whether each number is the difference to the one before, so that their sum is to be shown.
+    pub(crate) is_delta: bool,
 }
 
 #[derive(Clone)]
@@ -104,15 +107,18 @@ impl Tracks {
         self.lock().get(Key::Group(parent, counter), label)
     }
 
-    /// The counter `index` of the counter or group with the ID `counter`.
+    /// The counter `index` of the counter or group with the ID `counter`; with a number, for that stream
+    /// only.
     pub(crate) fn counter(
         &self,
         parent: TrackId,
         counter: u64,
         index: u32,
+        stream: Option<u32>,
         label: Label,
     ) -> TrackId {
-        self.lock().get(Key::Counter(parent, counter, index), label)
+        self.lock()
+            .get(Key::Counter(parent, counter, index, stream), label)
     }
 
     /// A track for the ranges of one stream in `place`: the place's own for the first that asks,

@@ -112,6 +112,7 @@ pub(crate) mod track {
 pub(crate) mod counter {
     pub(crate) const UNIT: u32 = 3;
     pub(crate) const MULTIPLIER: u32 = 4;
+    pub(crate) const INCREMENTAL: u32 = 5;
     pub(crate) const UNIT_NAME: u32 = 6;
 
     /// Values of `UNIT`.

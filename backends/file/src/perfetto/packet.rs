@@ -527,14 +527,20 @@ fn descriptor(out: &mut Writer, id: TrackId, track: &Track) {
 }
 
 fn unit(out: &mut Writer, scale: &Scale) {
-    match scale.unit.as_deref() {
-        None => {}
-        Some("bytes" | "byte" | "B") => out.uint(counter::UNIT, counter::SIZE_BYTES),
-        Some("ns") => out.uint(counter::UNIT, counter::TIME_NS),
-        Some("count") => out.uint(counter::UNIT, counter::COUNT),
-        Some(other) => out.text(counter::UNIT_NAME, other),
+    if let Some(unit) = scale.unit.as_deref() {
+        // Their case means nothing.
+        match &*unit.to_ascii_lowercase() {
+            "byte" | "bytes" => out.uint(counter::UNIT, counter::SIZE_BYTES),
+            "ns" | "nanosecond" | "nanoseconds" => out.uint(counter::UNIT, counter::TIME_NS),
+            "count" => out.uint(counter::UNIT, counter::COUNT),
+            _ if unit == "B" => out.uint(counter::UNIT, counter::SIZE_BYTES),
+            _ => out.text(counter::UNIT_NAME, unit),
+        }
     }
     if scale.multiplier != 1 {
         out.uint(counter::MULTIPLIER, scale.multiplier);
+    }
+    if scale.is_delta {
+        out.bool(counter::INCREMENTAL, true);
     }
 }

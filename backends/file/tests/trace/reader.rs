@@ -69,6 +69,7 @@ pub struct Track {
     pub unit: u64,
     pub unit_name: String,
     pub multiplier: i64,
+    pub is_incremental: bool,
 }
 
 #[derive(Debug, Default)]
@@ -227,6 +228,7 @@ impl Trace {
                         match number {
                             3 => track.unit = int(field),
                             4 => track.multiplier = int(field) as i64,
+                            5 => track.is_incremental = int(field) == 1,
                             6 => track.unit_name = string(field),
                             other => panic!("counter field {other}"),
                         }
