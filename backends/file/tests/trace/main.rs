@@ -10,6 +10,7 @@ mod reader;
 mod replay;
 mod table;
 mod tracks;
+mod unions;
 
 use std::path::PathBuf;
 
