@@ -90,6 +90,8 @@ pub(super) enum On<'a> {
     Session(u64),
     Domain(u64),
     Stream(u64),
+    /// What the call ends, so that another may have its place before the call is through.
+    Ended(Option<&'a Known>),
 }
 
 /// Runs the work of one call. A panic ends here, and a refusal is reported and becomes its code.
@@ -116,6 +118,7 @@ fn refuse(member: &'static str, on: On<'_>, refusal: Refusal) -> nvtxwResultCode
         On::Session(handle) => SESSIONS.known(handle),
         On::Domain(handle) => DOMAINS.known(handle),
         On::Stream(handle) => STREAMS.known(handle),
+        On::Ended(known) => known.cloned(),
     };
     let account = known.as_ref().map(|known| &*known.account);
     if let Some(account) = account {
@@ -187,7 +190,10 @@ fn domain_call(
 
 unsafe extern "C" fn session_end(session: nvtxwSessionHandle_t) -> nvtxwResultCode_t {
     let handle = session.addr() as u64;
-    call("SessionEnd", On::Session(handle), || session::end(handle))
+    let known = SESSIONS.known(handle);
+    call("SessionEnd", On::Ended(known.as_ref()), || {
+        session::end(handle)
+    })
 }
 
 unsafe extern "C" fn domain_register(
@@ -368,7 +374,10 @@ unsafe extern "C" fn stream_open(
 
 unsafe extern "C" fn stream_close(stream: nvtxwStreamHandle_t) -> nvtxwResultCode_t {
     let handle = stream.addr() as u64;
-    call("StreamClose", On::Stream(handle), || stream::close(handle))
+    let known = STREAMS.known(handle);
+    call("StreamClose", On::Ended(known.as_ref()), || {
+        stream::close(handle)
+    })
 }
 
 unsafe extern "C" fn event_write(

@@ -1,6 +1,7 @@
 //! Drives the table as a C program would, with a backend that writes down what reaches it.
 
 mod allocation;
+mod arguments;
 mod attributes;
 mod batches;
 mod counters;
@@ -11,6 +12,7 @@ mod enums;
 mod events;
 mod exported;
 mod flexible;
+mod foreign;
 mod garbage;
 mod handles;
 mod layouts;

@@ -51,6 +51,33 @@ fn scalar_samples_are_exact() {
 }
 
 #[test]
+fn every_number_may_be_a_counter() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let mut numbers = 0;
+    for ty in 1..=101 {
+        let Ok(counter) = program.counter(domain, &counter_attr(c"n", ty)) else {
+            continue;
+        };
+        let size = program.journal.domain().counter(counter);
+        let size = size.expect("it is registered").sample_size();
+        let one = vec![0; size];
+        program
+            .write_counter(stream, 1, counter, &one)
+            .expect("written");
+        let two = vec![0; 2 * size];
+        program
+            .write_counters(stream, &counter_batch(counter, &two, Some(&[2, 3])))
+            .expect("written");
+        let lines = program.journal.take();
+        assert_eq!((lines.len(), lines[1].matches("{n: ").count()), (2, 2));
+        numbers += 1;
+    }
+    // Integers: 10 of C's, 8 of a given size, 2 of 128 bits, and `size_t`. Floats: 3 of C's, 4 of a given size, and 2 others.
+    assert_eq!(numbers, 10 + 8 + 2 + 1 + 3 + 4 + 2);
+}
+
+#[test]
 fn groups_show_their_fields_without_the_timestamp() {
     let program = Program::new();
     let (_, domain, stream) = program.ready();
