@@ -1,5 +1,5 @@
 //! `docs/coverage.md`: every item and every test that it names exists, and every member of the table is in it.
-//! `docs/decoding.md`: every test that it names exists.
+//! `docs/decoding.md`, `docs/rules.md`: every test that they name exists.
 
 #![forbid(unsafe_code)]
 
@@ -249,7 +249,8 @@ fn every_item_exists() {
 #[test]
 fn every_test_exists() {
     let root = workspace_root();
-    for document in [document(), root.join("docs/decoding.md")] {
+    let others = ["docs/decoding.md", "docs/rules.md"].map(|path| root.join(path));
+    for document in [document()].into_iter().chain(others) {
         let mut missing = Vec::new();
         for [subjects, _, tests] in cells(&document) {
             for (name, path) in links(&tests) {

@@ -158,7 +158,7 @@
 //! - **Panics** of a backend are caught, and become `FAILED`. The stream, or the session, is not called again.
 //! - **Threads**: any call may come from any thread at any time, also where the ABI forbids it. Registration runs beside
 //!   writes. Of two calls on one stream at once, or one from inside another, the second fails; a session does not end under
-//!   a call on it.
+//!   a call on it. (`docs/rules.md` in the project's repository has what is done about each rule of the ABI's calls.)
 //! - **Speed**: a batch is one call of the backend. Writing takes one atomic exchange, no lock that is waited for, and no
 //!   allocation; the data is read where the producer has it.
 //!
