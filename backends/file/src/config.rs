@@ -18,6 +18,8 @@ pub(crate) struct Settings {
     pub(crate) overwrite: bool,
     pub(crate) base: Option<i64>,
     pub(crate) limits: Limits,
+    /// Whether a file that is out of order is put in order when the session ends.
+    pub(crate) merge: bool,
 }
 
 /// The formats, as the config calls them.
@@ -36,11 +38,14 @@ impl Settings {
             None | Some("perfetto") => FormatName::Perfetto,
             Some(other) => return Err(bad("format", other, "perfetto")),
         };
-        let overwrite = match get("overwrite") {
-            None | Some("false" | "0" | "no") => false,
-            Some("true" | "1" | "yes") => true,
-            Some(other) => return Err(bad("overwrite", other, "true, false, 1, 0, yes, no")),
+        let is_set = |key, default| match get(key) {
+            None => Ok(default),
+            Some("false" | "0" | "no") => Ok(false),
+            Some("true" | "1" | "yes") => Ok(true),
+            Some(other) => Err(bad(key, other, "true, false, 1, 0, yes, no")),
         };
+        let overwrite = is_set("overwrite", false)?;
+        let merge = is_set("merge", true)?;
         let base = match get("base") {
             None => None,
             Some(text) => match text.parse() {
@@ -71,6 +76,7 @@ impl Settings {
             overwrite,
             base,
             limits,
+            merge,
         })
     }
 }
@@ -144,7 +150,9 @@ mod tests {
         assert_eq!(settings.limits.items, 1000);
         for (text, want) in [("true", true), ("1", true), ("0", false), ("no", false)] {
             assert_eq!(parse(None, &[("overwrite", text)]).unwrap().overwrite, want);
+            assert_eq!(parse(None, &[("merge", text)]).unwrap().merge, want);
         }
+        assert!(parse(None, &[]).unwrap().merge);
         assert!(!parse(None, &[("overwrite", "false")]).unwrap().overwrite);
     }
 
@@ -153,6 +161,10 @@ mod tests {
         assert_eq!(
             reason(None, &[("overwrite", "maybe")]),
             "config key `overwrite` has the value `maybe`; accepted: true, false, 1, 0, yes, no"
+        );
+        assert_eq!(
+            reason(None, &[("merge", "")]),
+            "config key `merge` has the value ``; accepted: true, false, 1, 0, yes, no"
         );
         assert_eq!(
             reason(None, &[("format", "xml")]),

@@ -4,12 +4,14 @@
 //! encodes events as they come, into bytes that the stream's timeline keeps, and gets them back
 //! in order through [`Emit`].
 
+use std::io;
 use std::sync::Arc;
 
 use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
 
 use crate::config::Settings;
 use crate::proto::Writer;
+use crate::tally::Tally;
 use crate::timeline::{Base, Emit};
 use crate::track::{TrackId, Tracks};
 
@@ -34,6 +36,17 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
     /// # Errors
     /// The first error of anything that was written.
     fn end(&self) -> Result<()>;
+
+    /// Writes events once more, in order: those of streams that wrote them in another. It takes about
+    /// `memory` bytes. Returns what was met in these streams, as far as that depends on the order.
+    ///
+    /// # Errors
+    /// Why the output is as it was.
+    fn merge(
+        &self,
+        streams: Vec<<Self::Stream as FormatStream>::Left>,
+        memory: usize,
+    ) -> io::Result<Tally>;
 
     /// A part for a stream. `number` counts the streams from 0.
     fn open_stream(
@@ -72,6 +85,8 @@ impl<'a> Fact<'a> {
 /// A stream's output in some format.
 pub(crate) trait FormatStream: Send + 'static {
     type Emitter: Emit;
+    /// What a stream leaves when it is closed.
+    type Left: Send + 'static;
 
     /// The timeline's next place, and the track that it is.
     fn add_place(&mut self, track: TrackId, scope: &ScopeRef);
@@ -136,6 +151,10 @@ pub(crate) trait FormatStream: Send + 'static {
 
     /// How many events were not written because of an error.
     fn lost(&self) -> u64;
+
+    /// What is needed to write the stream's events once more, after all else. `None` if their order
+    /// doesn't matter.
+    fn leave(&mut self) -> Option<Self::Left>;
 }
 
 /// Writes the usual ranges of one schema.

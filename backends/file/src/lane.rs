@@ -17,7 +17,14 @@ struct Slice {
     push: Option<u64>,
     /// The end that was asked for while an inner push was still open, and the fields for it.
     asked: Option<Box<(i64, Vec<u8>)>>,
+    /// Of a push whose end was not known when it came: where it starts, and the bounds between which
+    /// its end changes nothing about where anything stands.
+    start: i64,
+    settled: (i64, i64),
 }
+
+/// The bounds of ends that change nothing, as long as all do.
+const ANY: (i64, i64) = (i64::MIN, i64::MAX);
 
 /// One track: its ranges nest, and come in the order of their starts.
 struct Lane {
@@ -38,21 +45,37 @@ pub(crate) struct Candidate {
     pub(crate) end: Option<i64>,
     /// Whether the producer declared that it nests in others.
     pub(crate) nests: bool,
-    /// The push that it comes from, if its end is not known; later pushes have greater numbers.
-    pub(crate) push: Option<u64>,
+    /// What arrives later has a greater number.
+    pub(crate) order: u64,
 }
+
+impl Candidate {
+    fn rank(&self) -> Rank {
+        (self.start, !self.end.unwrap_or(i64::MAX), self.order)
+    }
+
+    /// Its number, if it is a push whose end is not known.
+    fn push(&self) -> Option<u64> {
+        (self.end.is_none() && self.nests).then_some(self.order)
+    }
+}
+
+/// Where something belongs in its place: by start; outer ones first; then as it arrived.
+type Rank = (i64, i64, u64);
 
 enum Fit {
     /// So many of the lane's slices stay open around it.
     Inside(usize),
     /// It overlaps a range by part that is declared to nest, as it is itself.
     Crosses,
+    /// It can't stand here, as its end is not known: it could with one up to this.
+    Under(i64),
     /// It can't stand here, and nobody is to blame.
     No,
 }
 
 impl Lane {
-    fn fit(&self, new: Candidate) -> Fit {
+    fn fit(&mut self, new: Candidate) -> Fit {
         if new.start < self.from {
             return Fit::No;
         }
@@ -62,7 +85,7 @@ impl Lane {
         if around >= DEPTH_LIMIT {
             return Fit::No;
         }
-        let Some(parent) = around.checked_sub(1).map(|i| &self.slices[i]) else {
+        let Some(parent) = around.checked_sub(1).map(|i| &mut self.slices[i]) else {
             return Fit::Inside(around);
         };
         match (parent.end, new.end) {
@@ -71,7 +94,13 @@ impl Lane {
             // What is declared to nest ends before its parent, wherever that will be; a push does
             // if it came after that.
             (None, Some(_)) if new.nests => Fit::Inside(around),
-            (None, None) if new.push > parent.push => Fit::Inside(around),
+            (None, None) if new.push() > parent.push => Fit::Inside(around),
+            (Some(outer), None) => Fit::Under(outer),
+            (None, None) => Fit::Under(i64::MAX),
+            (None, Some(inner)) => {
+                parent.settled.1 = parent.settled.1.min(inner);
+                Fit::No
+            }
             _ => Fit::No,
         }
     }
@@ -96,13 +125,15 @@ impl Lane {
         true
     }
 
-    fn place(&mut self, around: usize, new: Candidate) {
+    fn place(&mut self, around: usize, new: Candidate, settled: (i64, i64)) {
         self.slices.truncate(around);
         self.slices.push(Slice {
             end: new.end,
             nests: new.nests,
-            push: new.push,
+            push: new.push(),
             asked: None,
+            start: new.start,
+            settled,
         });
         self.from = new.start;
         self.latest_end = self.latest_end.max(new.end.unwrap_or(i64::MIN));
@@ -110,9 +141,24 @@ impl Lane {
 }
 
 /// The lanes of one place.
-#[derive(Default)]
 pub(crate) struct Lanes {
     lanes: Vec<Lane>,
+    /// The last of what was put here, in the order of ranks.
+    last: Rank,
+    /// Where the last push starts whose end was not known.
+    pushed: Option<i64>,
+    unsettled: bool,
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self {
+            lanes: Vec::new(),
+            last: (i64::MIN, i64::MIN, 0),
+            pushed: None,
+            unsettled: false,
+        }
+    }
 }
 
 /// Where a range stands.
@@ -123,9 +169,26 @@ pub(crate) struct Spot {
 }
 
 impl Lanes {
+    /// Whether anything would stand elsewhere, or end at another time, if all had been known from
+    /// the start.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.unsettled
+    }
+
+    /// Notes an instant: ranges that are put here later belong behind it.
+    #[inline]
+    pub(crate) fn note(&mut self, time: i64, order: u64) {
+        self.last = self.last.max((time, !time, order));
+    }
+
     /// Puts a range on the first lane where it can't disturb any other.
     #[inline]
     pub(crate) fn place(&mut self, new: Candidate) -> Spot {
+        if new.start > self.last.0 {
+            self.last = new.rank();
+        } else {
+            self.look_back(new);
+        }
         if let Some(first) = self.lanes.first_mut()
             && first.succeed(new)
         {
@@ -138,34 +201,76 @@ impl Lanes {
     }
 
     fn search(&mut self, new: Candidate) -> Spot {
+        if new.push().is_some() {
+            self.pushed = Some(new.start);
+        }
         let mut crosses = false;
+        let mut settled = ANY;
         for (index, lane) in self.lanes.iter_mut().enumerate() {
             match lane.fit(new) {
                 Fit::Inside(around) => {
-                    lane.place(around, new);
+                    lane.place(around, new, settled);
                     return Spot {
                         lane: index as u32,
                         crosses,
                     };
                 }
                 Fit::Crosses => crosses = true,
+                Fit::Under(outer) => settled.0 = settled.0.max(outer),
                 Fit::No => {}
             }
         }
         Spot {
-            lane: self.place_alone(new),
+            lane: self.add(new, settled),
             crosses,
+        }
+    }
+
+    /// What starts no later than something that was put here before.
+    fn look_back(&mut self, new: Candidate) {
+        let rank = new.rank();
+        if rank < self.last {
+            self.unsettled = true;
+        } else {
+            self.last = rank;
+        }
+        if self.pushed == Some(new.start) {
+            self.compare(new.start, new.end, new.order);
+        }
+    }
+
+    /// Open pushes that start where this range does stand before it, whichever is longer.
+    fn compare(&mut self, start: i64, end: Option<i64>, order: u64) {
+        for slice in self.lanes.iter_mut().flat_map(|lane| &mut lane.slices) {
+            if let Some(push) = slice.push
+                && slice.start == start
+                && push != order
+            {
+                let outer = match (slice.end, end) {
+                    // Of ranges that are as long the one that arrived first is the outer one.
+                    (_, Some(end)) => end.saturating_sub(i64::from(order > push)),
+                    // A push after the other's pop.
+                    (Some(_), None) => i64::MAX,
+                    // Pushes that are open together nest.
+                    (None, None) => continue,
+                };
+                slice.settled.0 = slice.settled.0.max(outer);
+            }
         }
     }
 
     /// Puts a range on a lane of its own.
     pub(crate) fn place_alone(&mut self, new: Candidate) -> u32 {
+        self.add(new, ANY)
+    }
+
+    fn add(&mut self, new: Candidate, settled: (i64, i64)) -> u32 {
         let mut lane = Lane {
             from: new.start,
             latest_end: i64::MIN,
             slices: Vec::new(),
         };
-        lane.place(0, new);
+        lane.place(0, new, settled);
         self.lanes.push(lane);
         (self.lanes.len() - 1) as u32
     }
@@ -196,6 +301,15 @@ impl Lanes {
         else {
             return 0;
         };
+        let Slice {
+            start,
+            settled: (above, below),
+            ..
+        } = lane.slices[at];
+        // What starts no earlier than the end belongs behind it, and what starts earlier before.
+        let behind = (end, i64::MIN, 1);
+        self.unsettled |= self.last >= behind || end <= above || end >= below;
+        self.last = self.last.max((end, i64::MIN, 0));
         if lane.slices[at + 1..]
             .iter()
             .any(|inner| inner.push.is_some())
@@ -204,20 +318,25 @@ impl Lanes {
             return 0;
         }
         let mut moved = 0;
-        let mut close = |lane: &mut Lane, asked: i64, fields: &[u8]| {
-            let end = asked.max(lane.latest_end);
+        let mut close = |lane: &mut Lane, start: i64, asked: i64, fields: &[u8]| {
+            let end = asked.max(lane.latest_end).max(start);
             moved += u64::from(end > asked);
             lane.latest_end = end;
             // What starts earlier would have to end inside of the range that is closed here.
             lane.from = lane.from.max(end);
             emit(index, end, asked, fields);
         };
-        close(lane, end, fields);
+        close(lane, start, end, fields);
         lane.slices.truncate(at);
-        while let Some(asked) = lane.slices.last_mut().and_then(|s| s.asked.take()) {
-            close(lane, asked.0, &asked.1);
+        while let Some(outer) = lane.slices.last_mut()
+            && let Some(asked) = outer.asked.take()
+        {
+            let start = outer.start;
+            close(lane, start, asked.0, &asked.1);
             lane.slices.pop();
         }
+        self.unsettled |= moved > 0;
+        self.compare(start, Some(end), push);
         moved
     }
 }
@@ -231,16 +350,16 @@ mod tests {
             start,
             end: Some(end),
             nests,
-            push: None,
+            order: 0,
         }
     }
 
-    fn push(start: i64, id: u64) -> Candidate {
+    fn push(start: i64, order: u64) -> Candidate {
         Candidate {
             start,
             end: None,
             nests: true,
-            push: Some(id),
+            order,
         }
     }
 
@@ -343,6 +462,14 @@ mod tests {
         assert_eq!(close(&mut lanes, 2, 70), (2, vec![(0, 80), (0, 80)]));
         assert_eq!(lanes.place(range(79, 90, true)).lane, 1);
         assert_eq!(lanes.place(range(80, 90, true)).lane, 0);
+    }
+
+    #[test]
+    fn no_push_ends_before_it_starts() {
+        let mut lanes = Lanes::default();
+        lanes.place(push(100, 1));
+        // Its clock was known better when it ended.
+        assert_eq!(close(&mut lanes, 1, 60), (1, vec![(0, 100)]));
     }
 
     #[test]

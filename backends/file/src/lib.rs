@@ -12,6 +12,7 @@
 //! | `format` | `perfetto` | `perfetto` |
 //! | `base` | the timestamp that becomes 0 in the file, from -2^63 to 2^63-1 | decided by the first flush: 0, or -2^62 if a negative timestamp came before |
 //! | `window` | events of a stream that are put in order in memory, 2 to 16777216 | 65536 |
+//! | `merge` | `true`, `1`, `yes`: what is out of order is put in order when the session ends; `false`, `0`, `no` | `true` |
 //!
 //! Unknown keys are ignored; a known key with a bad value is `INVALID_ARGUMENT`.
 //!
@@ -98,15 +99,25 @@
 //! A stream keeps a window of its latest events in memory, writes the older half when it is full,
 //! and the rest when it is closed or the session ends. Whole packets are appended.
 //!
-//! A range that comes later than the window, and a push that is longer, keep their times too; only
-//! a push that ends before a nested range that was written already ends with that (counted as
-//! overlapping), and has an annotation `nvtxw.end` with its own end.
+//! **Out of order.** A range that comes later than the window stands on a track of its own at first,
+//! shown together with the others, where it can't disturb them; one in which a push is open holds only
+//! what surely nests; and a push that ends before a nested range that was written already ends with
+//! that (counted as overlapping), and has an annotation `nvtxw.end` with its own end, in the file's
+//! times. All other times are right. So is the file when the program is killed.
+//!
+//! When the session ends, a file where full knowledge would have changed anything is put in order, so
+//! that it is what it would have been if all had come in order. That reads and writes it once more, to
+//! a new file beside it, which then takes its place with one step; it takes up to two times the space
+//! of the file meanwhile, and about as much memory as a window. If it can't be, the file stays
+//! as it is, and its attribute `nvtxw.unmerged` tells why: there is no space, the folder takes no new
+//! file, the file was moved, is a pipe, or has more names; or `merge` is `false`.
 //!
 //! # When something goes wrong
 //!
 //! - **A kill, an abort, an exit without an end.** The file opens, and has all that was written: of
 //!   each stream at most the window is missing. A packet at the end of the file may be cut: readers
-//!   skip it. Ranges whose end was not written yet are open.
+//!   skip it. Ranges whose end was not written yet are open. While the session's end puts the file in
+//!   order it stays as it was; what is beside it then, `<file>.merge-…`, nobody needs.
 //! - **A panic** in a thread that writes costs nothing that was written before. A Rust program that
 //!   unwinds past its session ends it.
 //! - **An I/O error**, as when the disk is full. The call that met it returns it, so does each later
@@ -128,13 +139,16 @@ mod counter;
 mod format;
 mod intern;
 mod lane;
+mod merge;
 mod outlet;
 mod perfetto;
 mod proto;
 #[cfg(test)]
 mod replay;
+mod scratch;
 mod session;
 mod sink;
+mod sorter;
 mod stream;
 mod sync;
 mod tally;

@@ -9,7 +9,7 @@ use crate::proto::Writer;
 use crate::sink::Sink;
 
 /// A file gets what streams write in runs of about this size.
-const RUN: usize = 1 << 18;
+pub(crate) const RUN: usize = 1 << 18;
 
 /// What a stream has for the file, gathered in runs.
 pub(crate) struct Outlet {
@@ -32,6 +32,10 @@ impl Outlet {
             result: Ok(()),
             lost: 0,
         }
+    }
+
+    pub(crate) fn sink(&self) -> &Arc<Sink> {
+        &self.sink
     }
 
     /// Tells that what is in `out` is whole, with so many events more.

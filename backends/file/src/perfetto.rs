@@ -7,7 +7,9 @@ mod framing;
 mod packet;
 mod plan;
 mod quick;
+mod rewrite;
 
+use std::io;
 use std::sync::Arc;
 
 use nvtxw_backend::{Event, EventKind, Result, Schema, SchemaRole, ScopeRef, StreamInfo, Time};
@@ -16,11 +18,14 @@ use self::encoder::Encoder;
 use self::framing::PACKETS;
 use self::packet::{Header, Packets};
 use self::quick::QuickRanges;
+use self::rewrite::PacketRewrite;
 use crate::base::{TimeBase, outside_base, shift};
 use crate::config::Settings;
 use crate::format::{Fact, Format, FormatStream, Half, Number, Ranges};
+use crate::merge::merge;
 use crate::proto::Writer;
 use crate::sink::Sink;
+use crate::tally::Tally;
 use crate::timeline::Base;
 use crate::track::{TrackId, Tracks};
 
@@ -63,6 +68,11 @@ impl Format for Perfetto {
         self.sink.check()
     }
 
+    fn merge(&self, streams: Vec<Packets>, memory: usize) -> io::Result<Tally> {
+        let rewrite = PacketRewrite::begin(&self.sink, self.decide_base(), streams)?;
+        merge(rewrite, memory)
+    }
+
     fn open_stream(
         self: &Arc<Self>,
         info: &Arc<StreamInfo>,
@@ -103,6 +113,7 @@ pub(crate) struct PerfettoStream {
 
 impl FormatStream for PerfettoStream {
     type Emitter = Packets;
+    type Left = Packets;
 
     fn add_place(&mut self, track: TrackId, _scope: &ScopeRef) {
         self.packets.add_place(track);
@@ -201,5 +212,9 @@ impl FormatStream for PerfettoStream {
 
     fn lost(&self) -> u64 {
         self.packets.lost()
+    }
+
+    fn leave(&mut self) -> Option<Packets> {
+        Some(self.packets.leave())
     }
 }

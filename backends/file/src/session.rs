@@ -1,5 +1,6 @@
 //! A session: one file.
 
+use std::io;
 use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +9,7 @@ use nvtxw_backend::{Refusal, RefusalCounts, Result, Session, SessionRequest, Str
 
 use crate::clock::{Clocks, Past, Told};
 use crate::config::{FormatName, Settings};
-use crate::format::{Fact, Format};
+use crate::format::{Fact, Format, FormatStream};
 use crate::perfetto::Perfetto;
 use crate::stream::{AnyStream, FileStream, StreamIn};
 use crate::tally::Tally;
@@ -23,26 +24,41 @@ enum AnySession {
 }
 
 /// A session in one format.
-struct SessionIn<F>(Arc<Shared<F>>);
+struct SessionIn<F: Format>(Arc<Shared<F>>);
 
 /// What the streams of a session share.
-pub(crate) struct Shared<F> {
+pub(crate) struct Shared<F: Format> {
     pub(crate) format: Arc<F>,
     pub(crate) tracks: Arc<Tracks>,
     pub(crate) clocks: Arc<Clocks>,
     pub(crate) limits: Limits,
+    merge: bool,
     streams: AtomicU32,
-    closed: Mutex<Closed>,
+    closed: Mutex<Closed<F>>,
 }
 
 /// What the streams that are closed tell.
-#[derive(Default)]
-struct Closed {
+struct Closed<F: Format> {
     tally: Tally,
     /// The number of events that an error cost.
     lost: u64,
     /// What was written by which clocks, as they were known then.
     history: Vec<(Past, Written)>,
+    /// Those that are out of order, with how many of their ranges overlap although declared to nest.
+    unsettled: Vec<(Left<F>, u64)>,
+}
+
+type Left<F> = <<F as Format>::Stream as FormatStream>::Left;
+
+impl<F: Format> Default for Closed<F> {
+    fn default() -> Self {
+        Self {
+            tally: Tally::default(),
+            lost: 0,
+            history: Vec::new(),
+            unsettled: Vec::new(),
+        }
+    }
 }
 
 impl FileSession {
@@ -88,6 +104,7 @@ impl<F: Format> SessionIn<F> {
             tracks: Arc::default(),
             clocks: Arc::default(),
             limits: settings.limits,
+            merge: settings.merge,
             streams: AtomicU32::new(0),
             closed: Mutex::default(),
         })))
@@ -111,7 +128,11 @@ impl<F: Format> SessionIn<F> {
             mut tally,
             lost,
             history,
+            unsettled,
         } = closed;
+        if !unsettled.is_empty() {
+            tally.overlapping_pushpop += self.settle(unsettled);
+        }
         let moved = history.iter().filter(|(past, written)| {
             written.count > 0 && self.0.clocks.has_moved(past, written.times)
         });
@@ -123,6 +144,22 @@ impl<F: Format> SessionIn<F> {
             .end()
             .map_err(|refusal| with_lost(refusal, lost))?;
         self.0.format.check_outside(tally.outside_base)
+    }
+
+    /// Puts streams in order. Returns how many of their ranges overlap although declared to nest.
+    fn settle(&self, unsettled: Vec<(Left<F>, u64)>) -> u64 {
+        let (left, overlapping): (Vec<_>, Vec<_>) = unsettled.into_iter().unzip();
+        let merged = match self.0.merge {
+            true => self.0.format.merge(left, self.0.limits.bytes),
+            false => Err(io::Error::other("the config key `merge` says so")),
+        };
+        match merged {
+            Ok(met) => met.overlapping_pushpop,
+            Err(error) => {
+                self.note(&[Fact::text("nvtxw.unmerged", &error.to_string())]);
+                overlapping.iter().sum()
+            }
+        }
     }
 
     fn note_clocks(&self) {
@@ -160,16 +197,27 @@ pub(crate) fn with_lost(refusal: Refusal, lost: u64) -> Refusal {
     }
 }
 
-impl<F> Shared<F> {
-    /// Adds what a stream met, how many of its events an error cost, and its history.
-    pub(crate) fn add(&self, tally: Tally, lost: u64, history: Vec<(Past, Written)>) {
+impl<F: Format> Shared<F> {
+    /// Adds what a stream met, how many of its events an error cost, its history, and what it leaves
+    /// if it is out of order.
+    pub(crate) fn close(
+        &self,
+        mut tally: Tally,
+        lost: u64,
+        history: Vec<(Past, Written)>,
+        left: Option<Left<F>>,
+    ) {
         let mut all = self.closed();
+        if let Some(left) = left {
+            let overlapping = mem::take(&mut tally.overlapping_pushpop);
+            all.unsettled.push((left, overlapping));
+        }
         all.tally += tally;
         all.lost += lost;
         all.history.extend(history);
     }
 
-    fn closed(&self) -> MutexGuard<'_, Closed> {
+    fn closed(&self) -> MutexGuard<'_, Closed<F>> {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,18 +1,24 @@
 //! The file that all streams of a session append to.
 
-use std::fs::{File, OpenOptions, TryLockError};
+mod draft;
+
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process;
 use std::sync::PoisonError;
 
 use nvtxw_backend::{Refusal, Result};
 
+pub(crate) use self::draft::Draft;
 use crate::sync::{Mutex, MutexGuard};
 
 /// An append-only file. Each append is a run of whole parts: packets, or lines.
 pub(crate) struct Sink {
+    /// As it was given.
     path: PathBuf,
+    /// The same wherever the process is.
+    place: PathBuf,
     framing: Framing,
     /// The one that created it. A forked child shares the file, and has copies of all that streams
     /// hold: each would be written twice.
@@ -63,23 +69,41 @@ impl Sink {
                 _ => format!("can't create {shown}: {error}"),
             })
         };
-        let file = options.open(path).map_err(failed)?;
+        let mut file = options.open(path).map_err(failed)?;
         // Devices and pipes may be shared; two sessions in one file would destroy each other's data.
         if file.metadata().map_err(failed)?.is_file() {
-            // Where the file system knows no locks, nothing can be found out.
-            if let Err(TryLockError::WouldBlock) = file.try_lock() {
-                return Err(Refusal::failed(format!(
-                    "{} is being written by another session: give each session a `path` of its own",
-                    path.display()
-                )));
+            loop {
+                // Where the file system knows no locks, nothing can be found out.
+                if let Err(TryLockError::WouldBlock) = file.try_lock() {
+                    return Err(Refusal::failed(format!(
+                        "{} is being written by another session: give each session a `path` of \
+                         its own",
+                        path.display()
+                    )));
+                }
+                // Another session may just have put a new file there.
+                let own = file.metadata().map_err(failed)?;
+                match std::fs::metadata(path) {
+                    Ok(found) if !is_same(&own, &found) => {
+                        file = options.open(path).map_err(failed)?;
+                    }
+                    _ => break,
+                }
             }
             file.set_len(0).map_err(failed)?;
         } else {
             // What went there can't be written over.
             framing.tail = b"";
         }
-        Ok(Self {
+        Ok(Self::of(file, path, framing))
+    }
+
+    /// Appends to an empty file.
+    fn of(file: File, path: &Path, framing: Framing) -> Self {
+        Self {
             path: path.to_owned(),
+            // Without a current folder only a whole path will do.
+            place: path::absolute(path).unwrap_or(path.to_owned()),
             framing,
             process: process::id(),
             state: Mutex::new(State {
@@ -87,7 +111,7 @@ impl Sink {
                 len: 0,
                 error: None,
             }),
-        })
+        }
     }
 
     /// Appends whole parts. Fails, without writing, once an append has failed.
@@ -166,6 +190,19 @@ impl State {
             ))),
         }
     }
+}
+
+/// Whether two files are one.
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// What can't be found out is taken for the usual.
+#[cfg(not(unix))]
+fn is_same(_one: &Metadata, _other: &Metadata) -> bool {
+    true
 }
 
 /// Writes as much as it can, and says how much that was.

@@ -531,7 +531,11 @@ impl<F: Format> Stream for StreamIn<F> {
         let tally = self.timeline.tally;
         let lost = self.out.lost();
         let history = mem::take(&mut self.history);
-        self.shared.add(tally, lost, history);
+        let left = match self.timeline.is_unsettled() {
+            true => self.out.leave(),
+            false => None,
+        };
+        self.shared.close(tally, lost, history, left);
         sent.map_err(|refusal| with_lost(refusal, lost))?;
         self.shared.format.check_outside(tally.outside_base)
     }

@@ -123,7 +123,7 @@ impl Push {
             start: self.start,
             end: None,
             nests: true,
-            push: Some(self.order),
+            order: self.order,
         }
     }
 }
@@ -220,6 +220,12 @@ impl Timeline {
     /// Forgets what was appended to the buffer since the last item.
     pub(crate) fn discard(&mut self) {
         self.new.bytes.truncate(self.filled);
+    }
+
+    /// Whether anything would stand elsewhere in the file, or end at another time, if all had been
+    /// known from the start.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.places.iter().any(|place| place.lanes.is_unsettled())
     }
 
     /// A whole range; `nests` if it was declared to nest in others.
@@ -395,7 +401,7 @@ impl Timeline {
                     start: start.time,
                     end: None,
                     nests: false,
-                    push: None,
+                    order: start.order,
                 });
             out.begin(start.place, lane, start.time, false, &start.fields);
             self.tally.left_open += 1;
@@ -502,7 +508,11 @@ impl Timeline {
             let (on, lane) = match item.kind {
                 Kind::Value => (On::Counter(item.track), 0),
                 Kind::PushPop | Kind::StartEnd => (On::Place(item.track), self.spread(item)),
-                Kind::Instant | Kind::Close => (On::Place(item.track), 0),
+                Kind::Instant | Kind::Close => {
+                    let Place { lanes, .. } = &mut self.places[item.track as usize];
+                    lanes.note(item.start, item.order);
+                    (On::Place(item.track), 0)
+                }
             };
             if lane == 0 {
                 if !run.goes_on(on, item) {
@@ -530,7 +540,7 @@ impl Timeline {
             start: item.start,
             end: Some(item.end),
             nests: item.kind == Kind::PushPop,
-            push: None,
+            order: item.order,
         });
         self.tally.overlapping_pushpop += u64::from(spot.crosses);
         spot.lane
@@ -575,7 +585,11 @@ impl Timeline {
             return;
         }
         match item.kind {
-            Kind::Instant => out.instant(item.track, item.start, fields),
+            Kind::Instant => {
+                let Place { lanes, .. } = &mut self.places[item.track as usize];
+                lanes.note(item.start, item.order);
+                out.instant(item.track, item.start, fields);
+            }
             Kind::Value => out.value(item.track, item.start, fields),
             Kind::PushPop | Kind::StartEnd => {
                 let lane = self.spread(item);

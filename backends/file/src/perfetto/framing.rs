@@ -1,6 +1,12 @@
 //! Where packets end.
 
+use std::io::{self, Read};
+
+use crate::proto::FIELD_LIMIT;
 use crate::sink::Framing;
+
+/// How much is read at once.
+const PIECE: usize = 1 << 18;
 
 /// A file of packets: what follows the last whole one is skipped, and nothing has to.
 pub(super) const PACKETS: Framing = Framing { whole, tail: b"" };
@@ -26,6 +32,75 @@ fn after_packet(packets: &[u8], at: usize) -> Option<usize> {
     None
 }
 
+/// Reads packets.
+pub(super) struct Source<R> {
+    source: R,
+    buffer: Vec<u8>,
+    /// The part of the buffer that was read and not given yet.
+    from: usize,
+    until: usize,
+}
+
+impl<R: Read> Source<R> {
+    pub(super) fn new(source: R) -> Self {
+        Self {
+            source,
+            buffer: Vec::new(),
+            from: 0,
+            until: 0,
+        }
+    }
+
+    /// The next packet, with tag and length; `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        loop {
+            let there = &self.buffer[self.from..self.until];
+            let size = match after_packet(there, 0) {
+                Some(size) if size <= there.len() => {
+                    let from = self.from;
+                    self.from += size;
+                    return Ok(Some(&self.buffer[from..][..size]));
+                }
+                // What is around the packet's content is short.
+                Some(size) if size > FIELD_LIMIT + 16 => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        format!("a packet of {size} bytes"),
+                    ));
+                }
+                size => size.unwrap_or(0),
+            };
+            if !self.fill(size)? {
+                return match self.from == self.until {
+                    true => Ok(None),
+                    false => Err(io::ErrorKind::UnexpectedEof.into()),
+                };
+            }
+        }
+    }
+
+    /// Reads more, with room for a packet of `size` bytes; `false` at the end.
+    fn fill(&mut self, size: usize) -> io::Result<bool> {
+        self.buffer.copy_within(self.from..self.until, 0);
+        self.until -= self.from;
+        self.from = 0;
+        let room = size.max(self.until + 1).next_multiple_of(PIECE);
+        if self.buffer.len() < room {
+            self.buffer.resize(room, 0);
+        }
+        loop {
+            match self.source.read(&mut self.buffer[self.until..]) {
+                Ok(count) => {
+                    self.until += count;
+                    return Ok(count > 0);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,5 +122,43 @@ mod tests {
             assert_eq!(whole(&packets[..written]), want, "{written}");
         }
         assert_eq!(whole(&[0x0A, 0x80]), 0);
+    }
+
+    #[test]
+    fn packets_of_any_size_are_read_in_any_pieces() {
+        struct Pieces<'b>(&'b [u8], usize);
+        impl Read for Pieces<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let len = self.1.min(buffer.len());
+                self.0.read(&mut buffer[..len])
+            }
+        }
+        let mut file = Vec::new();
+        let sizes = [0, 1, 126, 127, 128, 300, 70_000, PIECE + 5, 3 * PIECE, 2];
+        for size in sizes {
+            let mut packet = crate::proto::Writer::default();
+            packet.text(1, &"x".repeat(size));
+            file.extend_from_slice(packet.as_bytes());
+        }
+        for piece in [7, 1000, PIECE, usize::MAX] {
+            let mut source = Source::new(Pieces(&file, piece));
+            let mut rest = &file[..];
+            for _ in sizes {
+                let packet = source.next().unwrap().unwrap();
+                assert!(rest.starts_with(packet));
+                rest = &rest[packet.len()..];
+            }
+            assert!(source.next().unwrap().is_none());
+        }
+        let mut cut = Source::new(&file[..file.len() - 1]);
+        for _ in &sizes[1..] {
+            cut.next().unwrap().unwrap();
+        }
+        assert_eq!(cut.next().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        let mut bad = Source::new(&[0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F][..]);
+        assert_eq!(
+            bad.next().unwrap_err().to_string(),
+            "a packet of 34359738373 bytes"
+        );
     }
 }

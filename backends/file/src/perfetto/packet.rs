@@ -1,6 +1,7 @@
 //! Packets: from ordered events to the bytes of the file.
 
 use std::collections::HashSet;
+use std::mem;
 use std::sync::Arc;
 
 use nvtxw_backend::Result;
@@ -230,6 +231,39 @@ impl Packets {
             described: HashSet::new(),
             last: 0,
         }
+    }
+
+    /// The same sequence for one more time; what is left has no places.
+    pub(super) fn leave(&mut self) -> Self {
+        let sink = Arc::clone(self.outlet.sink());
+        let number = self.sequence - SESSION_SEQUENCE - 1;
+        Self {
+            default_track: self.default_track,
+            places: mem::take(&mut self.places),
+            counters: mem::take(&mut self.counters),
+            ..Self::new(sink, Arc::clone(&self.tracks), number)
+        }
+    }
+
+    /// Goes on in another file, where nothing is described yet.
+    pub(super) fn go_on(&mut self, sink: &Arc<Sink>, base: i64) {
+        self.outlet = Outlet::new(Arc::clone(sink));
+        self.base = base;
+        self.described.clear();
+        self.last = 0;
+    }
+
+    pub(super) fn sequence(&self) -> u32 {
+        self.sequence
+    }
+
+    /// Each place with its lanes, by the timeline's numbers.
+    pub(super) fn places(&self) -> &[(TrackId, Vec<TrackId>)] {
+        &self.places
+    }
+
+    pub(super) fn counters(&self) -> &[TrackId] {
+        &self.counters
     }
 
     /// The place with the next number of the timeline.

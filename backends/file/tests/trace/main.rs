@@ -4,6 +4,7 @@ mod batches;
 mod content;
 mod counters;
 mod faults;
+mod merge;
 mod ranges;
 mod reader;
 #[path = "../../src/replay.rs"]

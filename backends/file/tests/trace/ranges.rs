@@ -330,7 +330,7 @@ fn ranges_later_than_the_window_are_counted_and_keep_their_times() {
 
 #[test]
 fn a_push_that_would_end_another_range_tells_its_end() {
-    let run = Run::with("window=2");
+    let run = Run::with("window=2|merge=false");
     let mut out = Writer::new(&run);
     out.push(0, "cut").unwrap();
     out.pushpop(10, 90, "child").unwrap();

@@ -1,0 +1,229 @@
+//! Reads a file of packets back, to write the events of some of its streams again.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Take};
+use std::path::Path;
+
+use super::field::{annotation, event, packet, trace};
+use super::framing::Source;
+use super::packet::Packets;
+use crate::merge::{Events, Lane, Rewrite};
+use crate::outlet::RUN;
+use crate::proto::{Fields, Value};
+use crate::scratch::about;
+use crate::sink::{Draft, Sink};
+use crate::timeline::On;
+use crate::track::TrackId;
+
+/// A file of packets in the making.
+pub(super) struct PacketRewrite<'s> {
+    sink: &'s Sink,
+    draft: Draft,
+    source: Source<Take<File>>,
+    /// The timestamp that is 0 in the file.
+    base: i64,
+    streams: Vec<Packets>,
+}
+
+impl<'s> PacketRewrite<'s> {
+    /// `streams` are as they were after they had written all.
+    pub(super) fn begin(sink: &'s Sink, base: i64, mut streams: Vec<Packets>) -> io::Result<Self> {
+        let (draft, file) = Draft::of(sink)?;
+        for stream in &mut streams {
+            stream.go_on(draft.sink(), base);
+        }
+        Ok(Self {
+            sink,
+            source: Source::new(file.take(draft.len())),
+            draft,
+            base,
+            streams,
+        })
+    }
+}
+
+impl Rewrite for PacketRewrite<'_> {
+    type Emitter = Packets;
+
+    fn path(&self) -> &Path {
+        self.draft.target()
+    }
+
+    fn read(&mut self, events: &mut Events) -> io::Result<()> {
+        let mut reader = Reader::new(self.base, &self.streams);
+        let mut copy = Vec::with_capacity(RUN * 2);
+        let failed = |error| about("reading", self.draft.target(), &error);
+        while let Some(packet) = self.source.next().map_err(failed)? {
+            if reader.read(packet, events).map_err(failed)? {
+                copy.extend_from_slice(packet);
+            }
+            if copy.len() >= RUN {
+                // The draft keeps an error.
+                let _ = self.draft.sink().append(&copy);
+                self.draft.check()?;
+                copy.clear();
+            }
+        }
+        let _ = self.draft.sink().append(&copy);
+        self.draft.check()
+    }
+
+    fn places(&self, stream: u32) -> usize {
+        self.streams[stream as usize].places().len()
+    }
+
+    fn emitter(&mut self, stream: u32) -> &mut Packets {
+        &mut self.streams[stream as usize]
+    }
+
+    fn complete(&mut self, stream: u32) -> io::Result<()> {
+        let packets = &mut self.streams[stream as usize];
+        // The draft keeps an error.
+        let _ = packets.send();
+        // Others need the memory.
+        packets.go_on(self.draft.sink(), self.base);
+        self.draft.check()
+    }
+
+    fn replace(self) -> io::Result<()> {
+        self.draft.place(self.sink)
+    }
+}
+
+/// Tells events of streams that are written again from the rest of a file.
+struct Reader {
+    base: i64,
+    /// The streams by their sequences.
+    streams: HashMap<u64, u32>,
+    /// What each stream's tracks are.
+    tracks: HashMap<(u32, TrackId), Spot>,
+}
+
+#[derive(Clone, Copy)]
+enum Spot {
+    Lane { place: u32, lane: u32 },
+    Counter(u32),
+}
+
+impl Reader {
+    fn new(base: i64, streams: &[Packets]) -> Self {
+        let mut reader = Self {
+            base,
+            streams: HashMap::new(),
+            tracks: HashMap::new(),
+        };
+        for (stream, number) in streams.iter().zip(0..) {
+            reader.streams.insert(stream.sequence().into(), number);
+            for ((_, lanes), place) in stream.places().iter().zip(0..) {
+                for (&track, lane) in lanes.iter().zip(0..) {
+                    let spot = Spot::Lane { place, lane };
+                    reader.tracks.insert((number, track), spot);
+                }
+            }
+            for (&track, counter) in stream.counters().iter().zip(0..) {
+                let spot = Spot::Counter(counter);
+                reader.tracks.insert((number, track), spot);
+            }
+        }
+        reader
+    }
+
+    /// Takes the event that a packet is; `true` if it belongs to the rest of the file.
+    fn read(&mut self, packet: &[u8], events: &mut Events) -> io::Result<bool> {
+        let (mut stream, mut nests, mut time, mut content) = (None, false, 0, None);
+        let Some((trace::PACKET, Value::Bytes(packet))) = Fields::of(packet).next() else {
+            return Err(bad());
+        };
+        for (index, field) in Fields::of(packet).enumerate() {
+            match field {
+                (packet::SEQUENCE, Value::Int(sequence)) => {
+                    nests = index > 0;
+                    stream = self.streams.get(&sequence).copied();
+                    if stream.is_none() {
+                        return Ok(true);
+                    }
+                }
+                (packet::TIMESTAMP, Value::Int(value)) => time = value,
+                (packet::TRACK_EVENT, Value::Bytes(event)) => content = Some(event),
+                // They come again for what they are still needed for.
+                (packet::TRACK_DESCRIPTOR, _) => return Ok(false),
+                _ => {}
+            }
+        }
+        let (Some(stream), Some(event)) = (stream, content) else {
+            return Ok(true);
+        };
+        let time = self.base.wrapping_add(time as i64);
+        self.event(stream, event, time, nests, events)?;
+        Ok(false)
+    }
+
+    fn event(
+        &mut self,
+        stream: u32,
+        event: &[u8],
+        time: i64,
+        nests: bool,
+        events: &mut Events,
+    ) -> io::Result<()> {
+        let mut fields = Fields::of(event);
+        let (mut first, mut end) = (fields.next(), time);
+        if let Some((event::ANNOTATIONS, Value::Bytes(moved))) = first {
+            end = moved_end(moved).ok_or_else(bad)?.wrapping_add(self.base);
+            first = fields.next();
+        }
+        let Some((event::TYPE, Value::Int(kind))) = first else {
+            return Err(bad());
+        };
+        let mut rest = fields.rest();
+        let spot = match fields.next() {
+            Some((event::TRACK_UUID, Value::Int(track))) => {
+                rest = fields.rest();
+                *self.tracks.get(&(stream, track)).ok_or_else(bad)?
+            }
+            _ => Spot::Lane { place: 0, lane: 0 },
+        };
+        match (kind, spot) {
+            (event::BEGIN, Spot::Lane { place, lane }) => {
+                let lane = Lane {
+                    stream,
+                    place,
+                    lane,
+                };
+                events.begin(lane, time, nests, rest);
+                Ok(())
+            }
+            (event::END, Spot::Lane { place, lane }) => {
+                let lane = Lane {
+                    stream,
+                    place,
+                    lane,
+                };
+                events.end(lane, end, rest)
+            }
+            (event::INSTANT, Spot::Lane { place, .. }) => {
+                events.point(stream, On::Place(place), time, rest)
+            }
+            (event::COUNTER, Spot::Counter(counter)) => {
+                events.point(stream, On::Counter(counter), time, rest)
+            }
+            _ => Err(bad()),
+        }
+    }
+}
+
+/// The end that a range has itself, from the annotation that tells it.
+fn moved_end(annotation: &[u8]) -> Option<i64> {
+    Fields::of(annotation).find_map(|field| match field {
+        (annotation::INT, Value::Int(end)) => Some(end as i64),
+        _ => None,
+    })
+}
+
+fn bad() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        "it has other content than was written",
+    )
+}
