@@ -1,4 +1,4 @@
-//! Converts a PyTorch profiler trace (Kineto, the Chrome trace-event format) to a Perfetto file.
+//! Converts a PyTorch profiler trace (Kineto, the Chrome trace-event format) to a file of the built-in backend.
 //!
 //! The shape to copy: known events become structs (`row.rs`), what only the file knows becomes records (`trace.rs`,
 //! `write.rs`); everything is registered while reading, sorted, and then written stream by stream.
@@ -26,7 +26,7 @@ use crate::relate::Flows;
 use crate::trace::Trace;
 use crate::write::Written;
 
-/// Converts a PyTorch profiler trace to a Perfetto file
+/// Converts a PyTorch profiler trace to a file of the built-in backend: for Perfetto, if no other format is named
 #[derive(Parser)]
 struct Options {
     /// The trace: JSON, gzipped or not
@@ -34,10 +34,17 @@ struct Options {
     /// The file to write; an existing one is replaced
     #[arg(short, long, value_name = "OUT.pftrace")]
     output: PathBuf,
+    /// The format of the file, as the backend's config calls it
+    #[arg(long, default_value = "perfetto")]
+    format: String,
 }
 
 fn main() -> Result<()> {
-    let Options { input, output } = Options::parse();
+    let Options {
+        input,
+        output,
+        format,
+    } = Options::parse();
     let source = read::open(&input).with_context(|| format!("can't read {}", input.display()))?;
     ensure!(
         fs::canonicalize(&input).ok() != fs::canonicalize(&output).ok(),
@@ -47,7 +54,10 @@ fn main() -> Result<()> {
     let path = output
         .to_str()
         .with_context(|| format!("{} is not UTF-8", output.display()))?;
-    let config = Config::new().set("path", path)?.set("overwrite", "true")?;
+    let config = Config::new()
+        .set("path", path)?
+        .set("format", &format)?
+        .set("overwrite", "true")?;
     let mut session = Session::begin(&Backend::embedded(), "kineto", &config)?;
 
     let mut domain = session.default_domain()?;

@@ -209,6 +209,9 @@ struct Options {
     /// The file to write; an existing one is overwritten [default: simulator.pftrace in cargo's target folder]
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
+    /// The format of the file, as the backend's config calls it
+    #[arg(long, default_value = "perfetto")]
+    format: String,
 }
 
 fn default_path() -> PathBuf {
@@ -228,6 +231,7 @@ fn main() -> Result<()> {
     }
     let config = Config::new()
         .set("path", path.to_str().context("the path is not UTF-8")?)?
+        .set("format", &options.format)?
         .set("overwrite", "true")?;
     let mut session = Session::begin(&Backend::embedded(), "simulator", &config)?;
 

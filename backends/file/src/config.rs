@@ -26,6 +26,17 @@ pub(crate) struct Settings {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FormatName {
     Perfetto,
+    Chrome,
+}
+
+impl FormatName {
+    /// What the name of a file ends with.
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Perfetto => "pftrace",
+            Self::Chrome => "json",
+        }
+    }
 }
 
 impl Settings {
@@ -36,7 +47,8 @@ impl Settings {
     fn parse<'a>(name: Option<&str>, get: impl Fn(&str) -> Option<&'a str>) -> Result<Self> {
         let format = match get("format") {
             None | Some("perfetto") => FormatName::Perfetto,
-            Some(other) => return Err(bad("format", other, "perfetto")),
+            Some("chrome") => FormatName::Chrome,
+            Some(other) => return Err(bad("format", other, "perfetto, chrome")),
         };
         let is_set = |key, default| match get(key) {
             None => Ok(default),
@@ -68,7 +80,7 @@ impl Settings {
         }
         let path = match get("path") {
             Some(path) => PathBuf::from(path),
-            None => file_name(name)?,
+            None => file_name(name, format.extension())?,
         };
         Ok(Self {
             format,
@@ -87,14 +99,14 @@ fn bad(key: &str, value: &str, accepted: &str) -> Refusal {
     ))
 }
 
-fn file_name(session: Option<&str>) -> Result<PathBuf> {
+fn file_name(session: Option<&str>, extension: &str) -> Result<PathBuf> {
     match session {
-        None | Some("") => Ok("nvtxw.pftrace".into()),
+        None | Some("") => Ok(format!("nvtxw.{extension}").into()),
         Some(name) if name.contains(['/', '\\']) => Err(Refusal::invalid(format!(
             "the session's name `{name}` has a path separator, so it can't name the file: set the \
              config key `path`"
         ))),
-        Some(name) => Ok(format!("{name}.pftrace").into()),
+        Some(name) => Ok(format!("{name}.{extension}").into()),
     }
 }
 
@@ -130,6 +142,9 @@ mod tests {
              config key `path`"
         );
         assert_eq!(path(Some(""), &[]), PathBuf::from("nvtxw.pftrace"));
+        let chrome = [("format", "chrome")];
+        assert_eq!(path(Some("a"), &chrome), PathBuf::from("a.json"));
+        assert_eq!(path(None, &chrome), PathBuf::from("nvtxw.json"));
     }
 
     #[test]
@@ -168,7 +183,7 @@ mod tests {
         );
         assert_eq!(
             reason(None, &[("format", "xml")]),
-            "config key `format` has the value `xml`; accepted: perfetto"
+            "config key `format` has the value `xml`; accepted: perfetto, chrome"
         );
         assert_eq!(
             reason(None, &[("base", "9223372036854775808")]),

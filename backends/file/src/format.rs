@@ -44,9 +44,11 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
     /// Why the output is as it was.
     fn merge(
         &self,
-        streams: Vec<<Self::Stream as FormatStream>::Left>,
-        memory: usize,
-    ) -> io::Result<Tally>;
+        _streams: Vec<<Self::Stream as FormatStream>::Left>,
+        _memory: usize,
+    ) -> io::Result<Tally> {
+        Ok(Tally::default())
+    }
 
     /// A part for a stream. `number` counts the streams from 0.
     fn open_stream(
@@ -154,7 +156,9 @@ pub(crate) trait FormatStream: Send + 'static {
 
     /// What is needed to write the stream's events once more, after all else. `None` if their order
     /// doesn't matter.
-    fn leave(&mut self) -> Option<Self::Left>;
+    fn leave(&mut self) -> Option<Self::Left> {
+        None
+    }
 }
 
 /// Writes the usual ranges of one schema.
@@ -165,6 +169,19 @@ pub(crate) trait Ranges {
 
     /// The base that they are ready for.
     fn base(&self) -> Base;
+}
+
+/// Nothing: for formats that have no faster way for usual ranges.
+pub(crate) enum NoRanges {}
+
+impl Ranges for NoRanges {
+    fn write(&self, _payload: &[u8], _out: &mut Writer) -> Option<(i64, i64)> {
+        match *self {}
+    }
+
+    fn base(&self) -> Base {
+        match *self {}
+    }
 }
 
 /// What part of its range an event is.

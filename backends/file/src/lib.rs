@@ -1,4 +1,4 @@
-//! The built-in NVTXW backend: writes trace files that open in [Perfetto](https://ui.perfetto.dev).
+//! The built-in NVTXW backend: writes trace files that open in [Perfetto](https://ui.perfetto.dev), and others.
 //!
 //! A producer in the same program gets it from [`in_process`]; programs in other languages load it
 //! as the library `libnvtxw3.so`. Each session is one file.
@@ -7,16 +7,16 @@
 //!
 //! | key | value | without it |
 //! |---|---|---|
-//! | `path` | where the file is written | `<session name>.pftrace` in the working directory; `nvtxw.pftrace` without a name |
+//! | `path` | where the file is written | `<session name>.pftrace` (`.json` for Chrome) in the working directory; `nvtxw.pftrace` without a name |
 //! | `overwrite` | `true`, `1`, `yes`: an existing file is replaced; `false`, `0`, `no` | an existing file is refused |
-//! | `format` | `perfetto` | `perfetto` |
-//! | `base` | the timestamp that becomes 0 in the file, from -2^63 to 2^63-1 | decided by the first flush: 0, or -2^62 if a negative timestamp came before |
+//! | `format` | `perfetto`, [`chrome`](#the-format-chrome) | `perfetto` |
+//! | `base` | the timestamp that becomes 0 in the file, from -2^63 to 2^63-1 | Perfetto: decided by the first flush: 0, or -2^62 if a negative timestamp came before. Chrome: 0 |
 //! | `window` | events of a stream that are put in order in memory, 2 to 16777216 | 65536 |
 //! | `merge` | `true`, `1`, `yes`: what is out of order is put in order when the session ends; `false`, `0`, `no` | `true` |
 //!
 //! Unknown keys are ignored; a known key with a bad value is `INVALID_ARGUMENT`.
 //!
-//! # What is in the file
+//! # What is in a Perfetto file
 //!
 //! - **Tracks.** A scope's path is a tree of tracks, with the domain under it if that is not the
 //!   default one. Without a scope, or with the root, a stream is a track with its own name. Tracks
@@ -94,10 +94,37 @@
 //! `.point.0` to `.point.7`, the first of these; `.mismatch_ns` is how far the two clocks are apart at
 //! most at these instants, if they are, as they get to the time line by other relations.
 //!
+//! # The format `chrome`
+//!
+//! Chrome's trace-event format, for tools that read only that: a JSON object with `traceEvents`, one event per line. It holds
+//! the same, told like this:
+//!
+//! - The first step of a scope's path is a **process**, and the rest of the path, joined by `/`, a **thread**. Streams without
+//!   scope are threads of a process that has the session's name. Lanes are threads of one name with ` (2)`, ` (3)`… appended.
+//!   Metadata events name them, and at the end tell their order, which is that of the paths.
+//! - **Ranges** are complete events (`X`), or a `B` and an `E` if the file had to get the one before the other was known, or
+//!   only a `B` if the range stays open; marks are instants (`i`). Outer ranges stand before those that start at the same time.
+//!   Readers put events in order, so the file is not merged: ranges later than the window stay on threads of their own.
+//! - **Times** are microseconds with three digits after the point, which is exact for all 64 bits, negative ones too. Many readers
+//!   take them for doubles, and so see nanoseconds in the first 104 days after 0 only: for greater timestamps set `base`.
+//! - **Fields** are `args`: integers beyond ±2^53 as strings of decimal digits, for readers that take numbers for doubles; floats
+//!   in their shortest form, `"NaN"`, `"Infinity"` and `"-Infinity"` as strings; addresses as strings `0x…`, colours as
+//!   strings `#AARRGGBB`; arrays and structs nested. Text is escaped strictly.
+//! - **Correlated** ranges are joined by arrows (`s` and `f`) from each to the one that was written next. What would join a range
+//!   with one that was written more than 131072 correlation values before may be missing. Marks are not joined: an arrow would
+//!   end at a range around them.
+//! - **Counters** (`C`) belong to their process. What a value is called is the counter's unit. Integers are never strings here.
+//!   Differences are added up, in the order in which the file has them.
+//! - **Attributes** are `otherData` if they are known at the start, else `metadata` at the file's end.
+//!
+//! Between two appends the file is valid JSON, whatever becomes of the program: each append writes over the closing brackets
+//! and adds new ones. A program that is killed in the middle of an append leaves an array that is not closed, and perhaps a
+//! last line that is cut. (Into a pipe the brackets are written at the end only.)
+//!
 //! # When it is written
 //!
 //! A stream keeps a window of its latest events in memory, writes the older half when it is full,
-//! and the rest when it is closed or the session ends. Whole packets are appended.
+//! and the rest when it is closed or the session ends. Whole packets or lines are appended.
 //!
 //! **Out of order.** A range that comes later than the window stands on a track of its own at first,
 //! shown together with the others, where it can't disturb them; one in which a push is open holds only
@@ -132,10 +159,13 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod attribute;
 mod base;
+mod chrome;
 mod clock;
 mod config;
 mod counter;
+mod flow;
 mod format;
 mod intern;
 mod lane;

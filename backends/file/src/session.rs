@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nvtxw_backend::{Refusal, RefusalCounts, Result, Session, SessionRequest, StreamInfo};
 
+use crate::chrome::Chrome;
 use crate::clock::{Clocks, Past, Told};
 use crate::config::{FormatName, Settings};
 use crate::format::{Fact, Format, FormatStream};
@@ -21,6 +22,7 @@ pub struct FileSession(AnySession);
 
 enum AnySession {
     Perfetto(SessionIn<Perfetto>),
+    Chrome(SessionIn<Chrome>),
 }
 
 /// A session in one format.
@@ -67,6 +69,7 @@ impl FileSession {
         let name = request.name();
         Ok(Self(match settings.format {
             FormatName::Perfetto => AnySession::Perfetto(SessionIn::begin(&settings, name)?),
+            FormatName::Chrome => AnySession::Chrome(SessionIn::begin(&settings, name)?),
         }))
     }
 }
@@ -77,18 +80,21 @@ impl Session for FileSession {
     fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<FileStream> {
         Ok(FileStream(match &self.0 {
             AnySession::Perfetto(session) => AnyStream::Perfetto(session.open_stream(stream)),
+            AnySession::Chrome(session) => AnyStream::Chrome(session.open_stream(stream)),
         }))
     }
 
     fn note_refusals(&self, counts: RefusalCounts) {
         match &self.0 {
             AnySession::Perfetto(session) => session.note_refusals(counts),
+            AnySession::Chrome(session) => session.note_refusals(counts),
         }
     }
 
     fn end(&self) -> Result<()> {
         match &self.0 {
             AnySession::Perfetto(session) => session.end(),
+            AnySession::Chrome(session) => session.end(),
         }
     }
 }

@@ -116,10 +116,19 @@ impl Sink {
 
     /// Appends whole parts. Fails, without writing, once an append has failed.
     pub(crate) fn append(&self, parts: &[u8]) -> Result<()> {
+        self.write(parts, self.framing.tail)
+    }
+
+    /// Appends what the file ends with instead of its tail, and is as long at least.
+    pub(crate) fn finish(&self, end: &[u8]) -> Result<()> {
+        self.write(end, b"")
+    }
+
+    fn write(&self, parts: &[u8], tail: &[u8]) -> Result<()> {
         self.check_process()?;
         let mut state = self.lock();
         if state.error.is_none()
-            && let Err(error) = state.write(parts, self.framing.tail, self.framing)
+            && let Err(error) = state.write(parts, tail, self.framing)
         {
             state.error = Some(format!("writing {}: {error}", self.path.display()));
         }
@@ -318,6 +327,8 @@ mod tests {
             sink.append(line.as_bytes()).unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), file);
         }
+        sink.finish(b"end.").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\nbc\nend.");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use nvtxw_backend::{
     SchemaRole, ScopeRef, Stream, StreamInfo, Time, TimeRelation,
 };
 
+use crate::chrome::Chrome;
 use crate::clock::{ClockReader, Past};
 use crate::counter::{self, Meaning, Sample};
 use crate::format::{Format, FormatStream, Half, Number, Ranges};
@@ -27,8 +28,13 @@ const TEXT_LIMIT: usize = 1 << 22;
 pub struct FileStream(pub(crate) AnyStream);
 
 /// A stream in the format that its session has.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the SDK has each on the heap already"
+)]
 pub(crate) enum AnyStream {
     Perfetto(StreamIn<Perfetto>),
+    Chrome(StreamIn<Chrome>),
 }
 
 /// A stream in one format.
@@ -352,18 +358,21 @@ impl Stream for FileStream {
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.write_event(event),
+            AnyStream::Chrome(stream) => stream.write_event(event),
         }
     }
 
     fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.write_batch(batch),
+            AnyStream::Chrome(stream) => stream.write_batch(batch),
         }
     }
 
     fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.write_counters(samples),
+            AnyStream::Chrome(stream) => stream.write_counters(samples),
         }
     }
 
@@ -375,18 +384,21 @@ impl Stream for FileStream {
     ) -> Result<()> {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.write_no_value(counter, time, reason),
+            AnyStream::Chrome(stream) => stream.write_no_value(counter, time, reason),
         }
     }
 
     fn write_relation(&mut self, relation: &TimeRelation<'_>) -> Result<()> {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.write_relation(relation),
+            AnyStream::Chrome(stream) => stream.write_relation(relation),
         }
     }
 
     fn close(&mut self) -> Result<()> {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.close(),
+            AnyStream::Chrome(stream) => stream.close(),
         }
     }
 }

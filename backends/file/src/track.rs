@@ -61,6 +61,8 @@ pub(crate) struct Track {
     pub(crate) rank: u32,
     /// Tracks of one place are shown as one. The place's own track has its number.
     pub(crate) place: TrackId,
+    /// Whether it is a step of a scope's path, or a domain.
+    pub(crate) in_scope: bool,
     pub(crate) label: Label,
 }
 
@@ -223,11 +225,13 @@ impl Inner {
         let rank = *children;
         *children += 1;
         let place = self.tracks.len() as TrackId + 1;
+        let in_scope = matches!(key, Key::Scope(..) | Key::Domain(..));
         self.by_key.insert(key, place);
         self.add(Track {
             parent,
             rank,
             place,
+            in_scope,
             label,
         })
     }

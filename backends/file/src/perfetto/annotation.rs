@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
-use nvtxw_backend::{Correlation, Enum, Field, Schema, Value, Visitor};
+use nvtxw_backend::{Enum, Field, Schema, Value, Visitor};
 
 use super::encoder::{Tables, intern, intern_key};
 use super::field::{annotation, event, interned};
-use crate::intern::{hash, mix};
+use crate::attribute::lossy;
+use crate::flow::flow;
+use crate::intern::hash;
 use crate::proto::{self, Open, Writer};
 
 /// Shows the fields of an event's payloads as annotations, and joins what is correlated.
@@ -89,7 +91,7 @@ impl Visitor for Annotator<'_> {
                 self.text(character.encode_utf8(&mut [0; 4]));
             }
             Value::Address(address) => self.out.uint(annotation::POINTER, address),
-            Value::Text(bytes) => self.text(&String::from_utf8_lossy(bytes)),
+            Value::Text(bytes) => self.text(&lossy(bytes)),
             Value::Wide(text) => self.text(&text.to_string()),
             Value::Registered(None) => {}
             Value::Registered(Some(string)) => {
@@ -253,27 +255,4 @@ pub(super) fn known(name: &str, texts: &mut Tables) -> Option<u64> {
     let number = intern(annotation_names, new, interned::ANNOTATION_NAMES, name)?;
     annotation_names.remember(key, number as u32);
     Some(number)
-}
-
-/// The flow that joins all events with this value in this correlation domain; 0 joins none.
-fn flow(correlation: &Correlation, value: Value<'_>) -> Option<u64> {
-    let value: u128 = match value {
-        Value::U64(value) | Value::Address(value) | Value::Enum { value, .. } => value.into(),
-        Value::I64(value) => (value as u64).into(),
-        Value::U128(value) => value,
-        Value::I128(value) => value as u128,
-        _ => return None,
-    };
-    if value == 0 {
-        return None;
-    }
-    let domain = u128::from_le_bytes(correlation.domain());
-    // Different values of one domain stay different, up to 64 bits.
-    Some(mix(
-        value as u64 ^ fold(domain).wrapping_add((value >> 64) as u64)
-    ))
-}
-
-fn fold(number: u128) -> u64 {
-    mix(number as u64 ^ mix((number >> 64) as u64))
 }

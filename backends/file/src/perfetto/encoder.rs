@@ -1,13 +1,12 @@
 //! From events to the fields of the format's track events.
 
-use std::borrow::Cow;
-
 use nvtxw_backend::{Domain, Event, EventKind, FieldRole, Schema, Text};
 
 use super::annotation::{Annotator, Names};
 use super::field::{annotation, event, interned};
 use super::plan::Plans;
 use super::quick::Quick;
+use crate::attribute;
 use crate::format::Half;
 use crate::intern::{Number, Texts};
 use crate::proto::{self, Value, Writer};
@@ -134,8 +133,7 @@ impl Encoder {
             Some(Text::Registered(string)) => string.handle(),
             _ => 0,
         };
-        let text = message(event)
-            .unwrap_or_else(|| event.schema().name().unwrap_or(event.kind().name()).into());
+        let text = attribute::name(event);
         let number = match key {
             0 => intern(names, new, interned::NAMES, &text),
             _ => intern_key(names, new, interned::NAMES, key, &text),
@@ -167,7 +165,7 @@ impl Encoder {
         match number {
             Some(number) => out.uint(event::CATEGORY_IIDS, number),
             None => {
-                out.text(event::CATEGORIES, &category_name(category, domain));
+                out.text(event::CATEGORIES, &attribute::category(category, domain));
             }
         }
     }
@@ -179,13 +177,13 @@ impl Encoder {
         let number = match colors.recent(color.into()) {
             Some(number) => Some(number.into()),
             None => {
-                let text = color_text(color);
+                let text = attribute::color(color);
                 intern_key(colors, new, interned::CORRELATION_IDS, color.into(), &text)
             }
         };
         match number {
             Some(number) => out.uint(event::CORRELATION_ID_IID, number),
-            None => out.text(event::CORRELATION_ID, &color_text(color)),
+            None => out.text(event::CORRELATION_ID, &attribute::color(color)),
         }
         self.color_annotation(event, color, out);
     }
@@ -205,7 +203,7 @@ impl Encoder {
     /// A range has name, category and colour of its first half. What its second has instead of
     /// them is annotated.
     fn changes(&mut self, event: &Event<'_>, domain: &Domain, first: &[u8], out: &mut Writer) {
-        if let Some(text) = message(event) {
+        if let Some(text) = attribute::message(event) {
             let known = (event::NAME_IID, event::NAME);
             if !has(first, known, &self.texts.names, &text) {
                 let value = Attribute::Text(&text);
@@ -213,7 +211,7 @@ impl Encoder {
             }
         }
         if let Some(category) = event.category() {
-            let text = category_name(category, domain);
+            let text = attribute::category(category, domain);
             let known = (event::CATEGORY_IIDS, event::CATEGORIES);
             if !has(first, known, &self.texts.categories, &text) {
                 let value = Attribute::Text(&text);
@@ -222,7 +220,7 @@ impl Encoder {
         }
         if let Some(color) = event.color() {
             let known = (event::CORRELATION_ID_IID, event::CORRELATION_ID);
-            if !has(first, known, &self.texts.colors, &color_text(color)) {
+            if !has(first, known, &self.texts.colors, &attribute::color(color)) {
                 self.color_annotation(event, color, out);
             }
         }
@@ -238,12 +236,9 @@ impl Encoder {
         value: Attribute<'_>,
         out: &mut Writer,
     ) {
-        let mut fields = event.schema().fields().iter();
-        let field = fields.rfind(|field| field.role() == role);
-        if field.is_some_and(|field| field.is_hidden()) {
+        let Some(name) = attribute::entry(event, role, name) else {
             return;
-        }
-        let name = field.map_or(name, |field| field.name());
+        };
         let open = out.open(event::ANNOTATIONS, 0);
         self.names.write(name, &mut self.texts, out);
         match value {
@@ -258,28 +253,6 @@ impl Encoder {
 enum Attribute<'a> {
     Number(u64),
     Text(&'a str),
-}
-
-/// The message of an event. One of a plain event that has none is empty.
-fn message<'e>(event: &Event<'e>) -> Option<Cow<'e, str>> {
-    let text = match event.message()? {
-        Text::Registered(string) => return Some(string.text().into()),
-        // The check alone is much faster, and mostly all that is needed.
-        Text::Inline(bytes) => {
-            str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
-        }
-        Text::Wide(wide) => wide.to_string().into(),
-    };
-    (!text.is_empty()).then_some(text)
-}
-
-fn category_name(category: u32, domain: &Domain) -> String {
-    let name = domain.category(category);
-    name.map_or_else(|| category.to_string(), |name| name.to_string())
-}
-
-fn color_text(color: u32) -> String {
-    format!("#{color:08X}")
 }
 
 /// Whether an event has this text: by number, or inline.

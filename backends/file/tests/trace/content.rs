@@ -13,12 +13,13 @@ macro_rules! pack {
         bytes
     }};
 }
+pub(crate) use pack;
 
-fn mark_time() -> Entry<'static> {
+pub fn mark_time() -> Entry<'static> {
     time(c"time", NVTX_PAYLOAD_ENTRY_FLAG_MARK)
 }
 
-fn array(ty: EntryType, count: u64, name: &std::ffi::CStr) -> Entry<'_> {
+pub fn array(ty: EntryType, count: u64, name: &std::ffi::CStr) -> Entry<'_> {
     Entry {
         flags: NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
         count,

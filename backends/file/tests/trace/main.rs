@@ -1,6 +1,7 @@
 //! What is written through the table is what a reader of the file finds.
 
 mod batches;
+mod chrome;
 mod content;
 mod counters;
 mod faults;

@@ -1,0 +1,228 @@
+//! Chrome's trace-event format: a JSON object with one event per line.
+
+mod encoder;
+mod flows;
+mod json;
+mod lines;
+mod names;
+mod threads;
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
+
+use self::encoder::Encoder;
+use self::flows::Flows;
+use self::lines::Lines;
+use self::threads::Threads;
+use crate::config::Settings;
+use crate::format::{Fact, FactValue, Format, FormatStream, Half, NoRanges, Number, Ranges};
+use crate::proto::Writer;
+use crate::sink::{Framing, Sink};
+use crate::timeline::Base;
+use crate::track::{TrackId, Tracks};
+
+/// Each line ends with what stands before the next one: of a part of the last one, nothing stays.
+const LINES: Framing = Framing {
+    whole: |written| {
+        let end = written.windows(2).rposition(|pair| pair == b",\n");
+        end.unwrap_or(0)
+    },
+    tail: b"\n]}\n",
+};
+
+/// A JSON object.
+pub(crate) struct Chrome {
+    sink: Arc<Sink>,
+    /// The timestamp that is 0 in the file.
+    base: i64,
+    threads: Threads,
+    flows: Flows,
+    /// What is known of the session at its end, as the fields of an object.
+    metadata: Mutex<Writer>,
+}
+
+impl Format for Chrome {
+    type Stream = ChromeStream;
+
+    fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self> {
+        let sink = Sink::create(&settings.path, settings.overwrite, LINES)?;
+        let base = settings
+            .base
+            .map(|base| Fact::number("nvtxw.time_base", base));
+        let name = facts.iter().find_map(|fact| match fact.value {
+            FactValue::Text(name) if fact.key == "nvtxw.session" && !name.is_empty() => Some(name),
+            _ => None,
+        });
+        let mut out = Writer::default();
+        out.raw(b"{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+        for (fact, index) in facts.iter().chain(&base).zip(0..) {
+            if index > 0 {
+                out.raw(b",");
+            }
+            field(fact, &mut out);
+        }
+        out.raw(b"},\"traceEvents\":[\n");
+        threads::name_session(name.unwrap_or("nvtxw"), &mut out);
+        sink.append(out.as_bytes())?;
+        Ok(Self {
+            sink: Arc::new(sink),
+            base: settings.base.unwrap_or(0),
+            threads: Threads::default(),
+            flows: Flows::default(),
+            metadata: Mutex::default(),
+        })
+    }
+
+    fn note(&self, facts: &[Fact<'_>]) {
+        let mut out = self.metadata.lock().unwrap_or_else(PoisonError::into_inner);
+        for fact in facts {
+            if !out.is_empty() {
+                out.raw(b",");
+            }
+            field(fact, &mut out);
+        }
+    }
+
+    fn end(&self) -> Result<()> {
+        let mut out = Writer::default();
+        self.threads.sort(&mut out);
+        out.raw(b"\n],\"metadata\":{");
+        out.raw((self.metadata.lock().unwrap_or_else(PoisonError::into_inner)).as_bytes());
+        out.raw(b"}}\n");
+        self.sink.finish(out.as_bytes())?;
+        self.sink.check()
+    }
+
+    fn open_stream(
+        self: &Arc<Self>,
+        info: &Arc<StreamInfo>,
+        tracks: &Arc<Tracks>,
+        _number: u32,
+    ) -> ChromeStream {
+        ChromeStream {
+            info: Arc::clone(info),
+            encoder: Encoder::default(),
+            lines: Lines::new(self, tracks),
+        }
+    }
+}
+
+/// A fact as a field of an object.
+fn field(fact: &Fact<'_>, out: &mut Writer) {
+    json::text(fact.key, out);
+    out.raw(b":");
+    match fact.value {
+        FactValue::Text(text) => json::text(text, out),
+        FactValue::Number(number) => json::signed(number, out),
+    }
+}
+
+/// A stream's lines.
+pub(crate) struct ChromeStream {
+    info: Arc<StreamInfo>,
+    encoder: Encoder,
+    lines: Lines,
+}
+
+impl FormatStream for ChromeStream {
+    type Emitter = Lines;
+    /// Readers put lines in order.
+    type Left = Infallible;
+
+    fn add_place(&mut self, track: TrackId, _scope: &ScopeRef) {
+        self.lines.add_place(track);
+    }
+
+    fn add_counter(&mut self, track: TrackId) -> u32 {
+        self.lines.add_counter(track)
+    }
+
+    fn ranges(&mut self, _schema: &Schema, _place: u32) -> Option<impl Ranges> {
+        None::<NoRanges>
+    }
+
+    fn make_event(
+        &mut self,
+        event: &Event<'_>,
+        time: Time,
+        place: u32,
+        out: &mut Writer,
+    ) -> Option<Base> {
+        // Flows are lines of their own, which are known only when the event is written.
+        if self.encoder.is_correlated(event.schema()) {
+            return None;
+        }
+        let before = out.len();
+        self.lines.open(time, place, out);
+        let domain = self.info.domain();
+        if self.encoder.event(event, domain, Half::First, out) {
+            out.truncate(before);
+            return None;
+        }
+        lines::close(out);
+        Some(Base::Decided)
+    }
+
+    fn make_value(
+        &mut self,
+        value: Number,
+        time: i64,
+        counter: u32,
+        out: &mut Writer,
+    ) -> Option<Base> {
+        let made = (self.lines).make_value(counter, time, out, |out| self::value(value, out));
+        made.then_some(Base::Decided)
+    }
+
+    fn event(&mut self, event: &Event<'_>, half: Half<'_>, out: &mut Writer) {
+        self.encoder.event(event, self.info.domain(), half, out);
+    }
+
+    fn value(&mut self, value: Number, out: &mut Writer) {
+        self::value(value, out);
+    }
+
+    fn begin(&mut self) -> &mut Lines {
+        &mut self.lines
+    }
+
+    fn send(&mut self) -> Result<()> {
+        self.lines.send()
+    }
+
+    fn lost(&self) -> u64 {
+        self.lines.lost()
+    }
+}
+
+/// Counters are drawn: their numbers stay such, however great.
+fn value(value: Number, out: &mut Writer) {
+    match value {
+        Number::Int(value) => json::digits(value, out),
+        Number::Float(value) => json::float(value, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_ends_before_the_last_comma() {
+        for (written, whole) in [
+            ("", ""),
+            (",\n", ""),
+            (",\n{\"a\":[1,2]}", ""),
+            (",\n{},\n{\"a", ",\n{}"),
+            (",\n{},\n", ",\n{}"),
+        ] {
+            assert_eq!(
+                (LINES.whole)(written.as_bytes()),
+                whole.len(),
+                "{written:?}"
+            );
+        }
+    }
+}

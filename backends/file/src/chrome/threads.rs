@@ -1,0 +1,187 @@
+//! Processes and threads: all the places that the format has.
+//!
+//! The first step of a scope's path is a process, and the rest of it a thread there. What has no
+//! scope is a thread, or a counter, of a process that stands for the session.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::json;
+use crate::proto::Writer;
+use crate::track::{Scale, Track, TrackId, Tracks};
+
+/// The process of what has no scope. Other processes and threads have the number of their track,
+/// plus this.
+const SESSION: u64 = 1;
+
+/// Where a track is shown.
+#[derive(Clone)]
+pub(super) struct Spot {
+    pub(super) process: u64,
+    pub(super) thread: u64,
+    process_name: Option<String>,
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    /// Of a counter.
+    pub(super) scale: Option<Scale>,
+    /// The ranks of the track and its ancestors, outermost first.
+    ranks: Vec<u32>,
+    place: TrackId,
+}
+
+impl Spot {
+    pub(super) fn of(track: TrackId, tracks: &Tracks) -> Self {
+        let mut path: Vec<Track> = Vec::new();
+        tracks.describe(track, &mut HashSet::new(), |_, track| {
+            path.push(track.clone())
+        });
+        let ranks = path.iter().map(|track| track.rank).collect();
+        let last = path.last().cloned().expect("a track is on its own path");
+        let (mut process, mut process_name) = (SESSION, None);
+        let mut rest = &path[..];
+        if let [root, below @ ..] = rest
+            && root.in_scope
+        {
+            process = root.place + SESSION;
+            process_name = Some(root.label.name.clone());
+            if !below.is_empty() {
+                rest = below;
+            }
+        }
+        let names: Vec<_> = rest.iter().map(|track| &*track.label.name).collect();
+        Self {
+            process,
+            thread: track + SESSION,
+            process_name,
+            name: names.join("/"),
+            ranks,
+            place: last.place,
+            description: last.label.description,
+            scale: last.label.counter,
+        }
+    }
+}
+
+/// The process of the session, named: the first line of the file.
+pub(super) fn name_session(name: &str, out: &mut Writer) {
+    metadata(SESSION, None, "process_name", out);
+    out.raw(b"\"name\":");
+    json::text(name, out);
+    out.raw(b"}}");
+}
+
+/// The processes and threads of a session that have something in the file.
+#[derive(Default)]
+pub(super) struct Threads(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    /// With the least rank of what is in each.
+    processes: BTreeMap<u64, u32>,
+    /// Process and thread, by ranks and by which of its place's threads it is.
+    threads: Vec<(Vec<u32>, u32, u64, u64)>,
+    /// How many threads a place has.
+    lanes: HashMap<TrackId, u32>,
+    /// Which track a process' counter of this name is.
+    counters: HashMap<(u64, String), TrackId>,
+}
+
+impl Threads {
+    /// Appends the lines that describe a thread, before it is used.
+    pub(super) fn add(&self, spot: &Spot, out: &mut Writer) {
+        let mut inner = self.lock();
+        inner.add_process(spot, out);
+        let lanes = inner.lanes.entry(spot.place).or_default();
+        *lanes += 1;
+        let lane = *lanes;
+        let mut name = spot.name.clone();
+        if lane > 1 {
+            name = format!("{name} ({lane})");
+        }
+        (inner.threads).push((spot.ranks.clone(), lane, spot.process, spot.thread));
+        drop(inner);
+        out.raw(b",\n");
+        metadata(spot.process, Some(spot.thread), "thread_name", out);
+        name_and_description(&name, spot.description.as_deref(), out);
+    }
+
+    /// Appends the lines that describe a counter, before it is used.
+    pub(super) fn add_counter(&self, spot: &Spot, out: &mut Writer) {
+        self.lock().add_process(spot, out);
+        if spot.description.is_some() {
+            out.raw(b",\n");
+            metadata(spot.process, None, "counter", out);
+            name_and_description(&spot.name, spot.description.as_deref(), out);
+        }
+    }
+
+    /// Whether a counter needs an ID beside its name, because another one of the process has that
+    /// too.
+    pub(super) fn is_namesake(&self, spot: &Spot) -> bool {
+        let mut inner = self.lock();
+        let key = (spot.process, spot.name.clone());
+        *inner.counters.entry(key).or_insert(spot.place) != spot.place
+    }
+
+    /// Appends the lines that tell the order of processes and threads, which is that of their paths.
+    pub(super) fn sort(&self, out: &mut Writer) {
+        let mut inner = self.lock();
+        inner.threads.sort();
+        let mut index = |process, thread, name, index: u64| {
+            out.raw(b",\n");
+            metadata(process, thread, name, out);
+            out.raw(b"\"sort_index\":");
+            json::digits(index, out);
+            out.raw(b"}}");
+        };
+        for (&process, &rank) in &inner.processes {
+            index(process, None, "process_sort_index", rank.into());
+        }
+        for ((_, _, process, thread), at) in inner.threads.iter().zip(0..) {
+            index(*process, Some(*thread), "thread_sort_index", at);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn add_process(&mut self, spot: &Spot, out: &mut Writer) {
+        let rank = spot.ranks.first().copied().unwrap_or_default();
+        if let Some(least) = self.processes.get_mut(&spot.process) {
+            *least = rank.min(*least);
+            return;
+        }
+        self.processes.insert(spot.process, rank);
+        if let Some(name) = &spot.process_name {
+            out.raw(b",\n");
+            metadata(spot.process, None, "process_name", out);
+            name_and_description(name, None, out);
+        }
+    }
+}
+
+/// An event that is about a process or a thread, up to its arguments.
+fn metadata(process: u64, thread: Option<u64>, name: &str, out: &mut Writer) {
+    out.raw(b"{\"ph\":\"M\",\"pid\":");
+    json::digits(process, out);
+    if let Some(thread) = thread {
+        out.raw(b",\"tid\":");
+        json::digits(thread, out);
+    }
+    out.raw(b",\"name\":\"");
+    out.raw(name.as_bytes());
+    out.raw(b"\",\"args\":{");
+}
+
+fn name_and_description(name: &str, description: Option<&str>, out: &mut Writer) {
+    out.raw(b"\"name\":");
+    json::text(name, out);
+    if let Some(description) = description {
+        out.raw(b",\"description\":");
+        json::text(description, out);
+    }
+    out.raw(b"}}");
+}

@@ -1,0 +1,640 @@
+//! What is in a file of the format `chrome`.
+
+use nvtxw_abi::raw::*;
+use nvtxw_abi::{EntryType, EventKind};
+use serde_json::{Value, json};
+
+use crate::content::{array, mark_time, pack};
+use crate::table::{Entry, entry, time, words};
+use crate::{Run, Writer};
+
+fn chrome(config: &str) -> Run {
+    Run::with(&format!("format=chrome|{config}"))
+}
+
+/// A file that is strictly valid.
+struct Lines {
+    json: Value,
+    /// One for each event.
+    all: Vec<String>,
+}
+
+impl Lines {
+    fn parse(text: &str) -> Self {
+        let json: Value = serde_json::from_str(text).unwrap();
+        let events = json["traceEvents"].as_array().unwrap();
+        let all: Vec<_> = (text.lines().skip(1))
+            .filter(|line| line.starts_with('{'))
+            .map(|line| line.trim_end_matches(',').to_owned())
+            .collect();
+        let parsed: Vec<Value> = (all.iter())
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(&parsed, events, "one event is one line");
+        Self { json, all }
+    }
+
+    fn of(run: Run) -> Self {
+        let path = run.path.clone();
+        run.session.end().unwrap();
+        Self::parse(&std::fs::read_to_string(path).unwrap())
+    }
+
+    /// The events of these phases, in the order of the file.
+    fn of_phases(&self, phases: &str) -> Vec<&str> {
+        let of = |line: &&str| {
+            let event: Value = serde_json::from_str(line).unwrap();
+            phases.contains(event["ph"].as_str().unwrap())
+        };
+        self.all.iter().map(|line| &**line).filter(of).collect()
+    }
+
+    fn args(&self, name: &str) -> &Value {
+        let events = self.json["traceEvents"].as_array().unwrap();
+        let mut named = events.iter().filter(|event| event["name"] == name);
+        let event = named.next().unwrap();
+        assert!(named.next().is_none(), "{name} is there twice");
+        &event["args"]
+    }
+
+    /// Process and thread of each name.
+    fn threads(&self) -> Vec<(String, String)> {
+        let events = self.json["traceEvents"].as_array().unwrap();
+        let name = |event: &Value| event["args"]["name"].as_str().unwrap().to_owned();
+        let of = |kind: &'static str| events.iter().filter(move |event| event["name"] == kind);
+        let process = |pid: &Value| name(of("process_name").find(|p| p["pid"] == *pid).unwrap());
+        let order = |tid: &Value| {
+            let index = of("thread_sort_index").find(|thread| thread["tid"] == *tid);
+            index.unwrap()["args"]["sort_index"].as_u64()
+        };
+        let mut threads: Vec<_> = of("thread_name").collect();
+        threads.sort_by_key(|thread| order(&thread["tid"]));
+        (threads.into_iter())
+            .map(|thread| (process(&thread["pid"]), name(thread)))
+            .collect()
+    }
+}
+
+#[test]
+fn an_empty_session_is_a_whole_file() {
+    let lines = Lines::of(chrome("base=-5"));
+    assert_eq!(lines.json["displayTimeUnit"], "ns");
+    assert_eq!(
+        lines.json["otherData"],
+        json!({
+            "nvtxw.session": "run",
+            "nvtxw.producer": concat!("nvtxw-file ", env!("CARGO_PKG_VERSION")),
+            "nvtxw.time_base": -5,
+        })
+    );
+    assert_eq!(lines.json["metadata"], json!({}));
+    assert_eq!(
+        lines.all,
+        [r#"{"ph":"M","pid":1,"name":"process_name","args":{"name":"run"}}"#]
+    );
+}
+
+#[test]
+fn overlapping_ranges_are_on_threads_of_one_name() {
+    for nests in [false, true] {
+        let run = chrome("");
+        let mut out = Writer::new(&run);
+        let range = if nests {
+            Writer::pushpop
+        } else {
+            Writer::startend
+        };
+        range(&mut out, 0, 300, "a").unwrap();
+        range(&mut out, 100, 400, "b").unwrap();
+        let lines = Lines::of(run);
+        assert_eq!(
+            lines.of_phases("X"),
+            [
+                r#"{"ph":"X","pid":1,"tid":2,"ts":0.000,"dur":0.300,"name":"a","args":{}}"#,
+                r#"{"ph":"X","pid":1,"tid":3,"ts":0.100,"dur":0.300,"name":"b","args":{}}"#,
+            ]
+        );
+        let threads = ["main", "main (2)"].map(|name| ("run".to_owned(), name.to_owned()));
+        assert_eq!(lines.threads(), threads);
+        let crossed = &lines.json["metadata"]["nvtxw.overlapping_pushpop"];
+        assert_eq!(crossed.as_u64().unwrap_or(0), u64::from(nests));
+    }
+}
+
+#[test]
+fn parents_stand_before_their_children() {
+    let ranges = [("parent", 0, 110), ("first", 0, 100), ("next", 100, 110)];
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        let run = chrome("");
+        let mut out = Writer::new(&run);
+        for index in order {
+            let (name, start, end) = ranges[index];
+            out.pushpop(start, end, name).unwrap();
+        }
+        assert_eq!(
+            Lines::of(run).of_phases("X"),
+            [
+                r#"{"ph":"X","pid":1,"tid":2,"ts":0.000,"dur":0.110,"name":"parent","args":{}}"#,
+                r#"{"ph":"X","pid":1,"tid":2,"ts":0.000,"dur":0.100,"name":"first","args":{}}"#,
+                r#"{"ph":"X","pid":1,"tid":2,"ts":0.100,"dur":0.010,"name":"next","args":{}}"#,
+            ]
+        );
+    }
+}
+
+#[test]
+fn zero_lengths_open_ranges_and_halves_without_the_other() {
+    let run = chrome("");
+    let mut out = Writer::new(&run);
+    out.push(0, "open").unwrap();
+    out.pushpop(10, 10, "zero").unwrap();
+    out.pushpop(20, 10, "backwards").unwrap_err();
+    out.start(7, 15, "started").unwrap();
+    out.end(8, 16).unwrap_err();
+    out.mark(16, "tick").unwrap();
+    let mut other = Writer {
+        stream: run.session.stream("other", out.domain, 0),
+        ..out
+    };
+    other.pop(5).unwrap_err();
+    let lines = Lines::of(run);
+    assert_eq!(
+        lines.of_phases("XBEi"),
+        [
+            r#"{"ph":"B","pid":1,"tid":2,"ts":0.000,"name":"open","args":{}}"#,
+            r#"{"ph":"X","pid":1,"tid":2,"ts":0.010,"dur":0.000,"name":"zero","args":{}}"#,
+            r#"{"ph":"i","s":"t","pid":1,"tid":2,"ts":0.016,"name":"tick","args":{}}"#,
+            r#"{"ph":"B","pid":1,"tid":4,"ts":0.015,"name":"started","args":{"range_id":7}}"#,
+        ]
+    );
+    assert_eq!(
+        lines.json["metadata"],
+        json!({
+            "nvtxw.refused_calls": 3,
+            "nvtxw.pop_without_push": 1,
+            "nvtxw.end_without_start": 1,
+            "nvtxw.refused": 2,
+            "nvtxw.left_open": 2,
+        })
+    );
+}
+
+#[test]
+fn times_of_any_size_are_exact() {
+    let run = chrome("");
+    let mut out = Writer::new(&run);
+    out.mark(i64::MIN, "least").unwrap();
+    out.mark(-1, "before").unwrap();
+    out.mark(1_700_000_000_123_456_789, "now").unwrap();
+    out.startend(-1, i64::MAX, "long").unwrap();
+    let lines = Lines::of(run);
+    assert_eq!(
+        lines.of_phases("Xi"),
+        [
+            r#"{"ph":"i","s":"t","pid":1,"tid":2,"ts":-9223372036854775.808,"name":"least","args":{}}"#,
+            r#"{"ph":"X","pid":1,"tid":2,"ts":-0.001,"dur":9223372036854775.808,"name":"long","args":{}}"#,
+            r#"{"ph":"i","s":"t","pid":1,"tid":2,"ts":-0.001,"name":"before","args":{}}"#,
+            r#"{"ph":"i","s":"t","pid":1,"tid":2,"ts":1700000000123456.789,"name":"now","args":{}}"#,
+        ]
+    );
+
+    let run = chrome("base=1700000000000000000");
+    let mut out = Writer::new(&run);
+    out.startend(i64::MIN, i64::MAX, "a").unwrap();
+    out.mark(1_700_000_000_123_456_789, "b").unwrap();
+    assert_eq!(
+        Lines::of(run).of_phases("Xi"),
+        [
+            r#"{"ph":"X","pid":1,"tid":2,"ts":-10923372036854775.808,"dur":18446744073709551.615,"name":"a","args":{}}"#,
+            r#"{"ph":"i","s":"t","pid":1,"tid":2,"ts":123456.789,"name":"b","args":{}}"#,
+        ]
+    );
+}
+
+#[test]
+fn odd_texts_are_escaped() {
+    let run = chrome("");
+    let domain = run.session.domain("");
+    let scope = domain.scope(NVTX_SCOPE_ROOT, "a\"\\\n\u{7f}/b\u{1}한강");
+    let mut stream = run.session.stream("main", domain, scope);
+    let message = domain.message_schema();
+    domain.category(3, "c\"\\");
+    let text = Entry {
+        count: 8,
+        ..entry(EntryType::CStringUtf8, c"t\"\\\n\x01\xF0")
+    };
+    let entries = [mark_time(), text, entry(EntryType::Category, c"category")];
+    let mark = domain.schema("tick", EventKind::Mark.to_raw(), 24, &entries);
+    let payload = [&words(&[1])[..], b"\"\\\x01\xFF\n\0\0\0", &words(&[3])].concat();
+    stream
+        .event(&[(mark, &payload), (message, b"\"\\\n\x01\xFF\xFE")])
+        .unwrap();
+    let lines = Lines::of(run);
+    let name =
+        r#""name":"\"\\\n\u0001��","cat":"c\"\\","args":{"t\"\\\n\u0001�":"\"\\\u0001�\n"}}"#;
+    assert_eq!(
+        lines.of_phases("i"),
+        [r#"{"ph":"i","s":"t","pid":2,"tid":3,"ts":0.001,"#.to_owned() + name]
+    );
+    assert_eq!(
+        lines.threads(),
+        [("a\"\\\n\u{7f}".to_owned(), "b\u{1}한강".to_owned())]
+    );
+}
+
+#[test]
+fn the_file_is_valid_while_it_grows() {
+    let run = chrome("window=2");
+    let mut out = Writer::new(&run);
+    let mut seen = 0;
+    for time in 0..50 {
+        out.mark(time, "tick").unwrap();
+        let text = std::fs::read_to_string(&run.path).unwrap();
+        let found = Lines::parse(&text).of_phases("i").len();
+        assert!((seen..=time as usize + 1).contains(&found));
+        seen = found;
+    }
+    // All but the window.
+    assert!(seen >= 48);
+    let end = Lines::of(run);
+    assert_eq!(end.of_phases("i").len(), 50);
+}
+
+#[test]
+fn fields_are_arguments() {
+    let run = chrome("");
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let point = [
+        entry(EntryType::Int32, c"x"),
+        entry(EntryType::UInt32, c"y"),
+    ];
+    let point = domain.schema("point", 0, 8, &point);
+    let boolean = domain.enumeration(1, &[(c"false", 0), (c"true", 1)]);
+    let level = domain.enumeration(1, &[(c"low", 1), (c"high", 200)]);
+    let of = |ty, name| Entry {
+        ty,
+        ..entry(EntryType::Int8, name)
+    };
+    let entries = [
+        mark_time(),
+        entry(EntryType::Int64, c"least"),
+        entry(EntryType::UInt64, c"most"),
+        entry(EntryType::Int64, c"safe"),
+        entry(EntryType::Int128, c"i128"),
+        entry(EntryType::UInt128, c"u128"),
+        entry(EntryType::Float64, c"nan"),
+        entry(EntryType::Float64, c"infinite"),
+        entry(EntryType::Address, c"address"),
+        entry(EntryType::RegisteredString, c"known"),
+        entry(EntryType::RegisteredString, c"absent"),
+        Entry {
+            flags: NVTX_PAYLOAD_ENTRY_FLAG_HIDE,
+            ..entry(EntryType::Int64, c"hidden")
+        },
+        of(point, c"point"),
+        Entry {
+            ty: point,
+            ..array(EntryType::Int8, 2, c"points")
+        },
+        Entry {
+            flags: NVTX_PAYLOAD_ENTRY_FLAG_HIDE | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
+            ..array(EntryType::Int32, 2, c"hidden too")
+        },
+        array(EntryType::Float32, 2, c"floats"),
+        array(EntryType::Byte, 4, c"bytes"),
+        entry(EntryType::Char32, c"char"),
+        of(boolean, c"yes"),
+        of(boolean, c"odd"),
+        of(level, c"level"),
+        of(level, c"unnamed"),
+        entry(EntryType::ColorArgb, c"shade"),
+        array(EntryType::RegisteredString, 2, c"strings"),
+    ];
+    let payload = [
+        pack![5i64, i64::MIN, u64::MAX, 1i64 << 53],
+        pack![i128::MIN, 7u128],
+        pack![f64::NAN, f64::NEG_INFINITY, 0xDEAD_BEEF_u64],
+        pack![domain.string("한강"), 0u64, 666i64],
+        pack![-1i32, 2u32, 3i32, 4u32, 5i32, 6u32],
+        pack![1i32, 2i32],
+        pack![0.1f32, f32::INFINITY],
+        vec![0, 1, 0xAB, 0xFF],
+        pack![u32::from('é')],
+        vec![1, 7, 200, 3],
+        pack![0xFF00_0000u32],
+        pack![domain.string("one"), 0u64],
+    ]
+    .concat();
+    let schema = domain.schema("all", EventKind::Mark.to_raw(), payload.len(), &entries);
+    stream.event(&[(schema, &payload)]).unwrap();
+    let lines = Lines::of(run);
+    assert_eq!(
+        lines.args("all"),
+        &json!({
+            "shade": "#FF000000",
+            "least": "-9223372036854775808",
+            "most": "18446744073709551615",
+            "safe": 9_007_199_254_740_992_i64,
+            "i128": "-170141183460469231731687303715884105728",
+            "u128": 7,
+            "nan": "NaN",
+            "infinite": "-Infinity",
+            "address": "0xdeadbeef",
+            "known": "한강",
+            "point": {"x": -1, "y": 2},
+            "points": [{"x": 3, "y": 4}, {"x": 5, "y": 6}],
+            "floats": [0.1, "Infinity"],
+            "bytes": "0x0001abff",
+            "char": "é",
+            "yes": true,
+            "odd": 7,
+            "level": "high",
+            "unnamed": 3,
+            "strings": ["one", null],
+        })
+    );
+}
+
+#[test]
+fn names_of_arguments_do_not_repeat() {
+    let run = chrome("");
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let int = |name| entry(EntryType::Int64, name);
+    let entries = [mark_time(), int(c"a"), int(c"a (2)")];
+    let event = domain.schema("event", EventKind::Mark.to_raw(), 24, &entries);
+    let more = domain.schema("more", 0, 16, &[int(c"a"), int(c"b")]);
+    let payloads = [words(&[1, 10, 20]), words(&[30, 40]), words(&[50, 60])];
+    stream
+        .event(&[
+            (event, &payloads[0]),
+            (more, &payloads[1]),
+            (more, &payloads[2]),
+        ])
+        .unwrap();
+    let args = r#"{"a":10,"a (2)":20,"a (3)":30,"b":40,"a (4)":50,"b (2)":60}"#;
+    let lines = Lines::of(run);
+    assert!(lines.of_phases("i")[0].ends_with(&format!("{args}}}")));
+}
+
+#[test]
+fn both_halves_of_a_range_give_their_arguments() {
+    // In one window, and with the push written long before its pop.
+    for window in [100, 2] {
+        let run = chrome(&format!("window={window}"));
+        let domain = run.session.domain("");
+        let mut stream = run.session.stream("main", domain, 0);
+        let begin = time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN);
+        let end = time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END);
+        let int = |name| entry(EntryType::Int64, name);
+        let message = Entry {
+            flags: NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+            ..entry(EntryType::RegisteredString, c"label")
+        };
+        let color = entry(EntryType::ColorArgb, c"shade");
+        let category = entry(EntryType::Category, c"kind");
+        let entries = [begin, message, int(c"in"), color, category];
+        let kind = EventKind::RangePush.to_raw();
+        let push = domain.schema("work", kind, 32, &entries);
+        let entries = [end, message, int(c"out"), color, category, int(c"in")];
+        let kind = EventKind::RangePop.to_raw();
+        let pop = domain.schema("done", kind, 40, &entries);
+        let bare = domain.schema("bare", kind, 8, &[end]);
+        let mark = domain.schema("tick", EventKind::Mark.to_raw(), 8, &[mark_time()]);
+        let names = ["a", "b"].map(|name| domain.string(name) as i64);
+        let attributes = |color: u32, category: u32| i64::from(color) | i64::from(category) << 32;
+        for (start, color, category) in [(0, 1, 1), (1, 1, 1), (2, 1, 1)] {
+            let payload = words(&[start, names[0], 1, attributes(color, category)]);
+            stream.event(&[(push, &payload)]).unwrap();
+        }
+        for tick in 10..20 {
+            stream.event(&[(mark, &words(&[tick]))]).unwrap();
+        }
+        stream.event(&[(bare, &words(&[90]))]).unwrap();
+        for (end, name, color, category) in [(95, 0, 1, 1), (100, 1, 2, 2)] {
+            let payload = words(&[end, names[name], 2, attributes(color, category), 3]);
+            stream.event(&[(pop, &payload)]).unwrap();
+        }
+        let lines = Lines::of(run);
+        let head = r##""name":"a","cat":"1","args":{"shade":"#00000001","in":1"##;
+        let same = r##""out":2,"in (2)":3}}"##;
+        let other = r##""label":"b","kind":"2","shade (2)":"#00000002","##;
+        let mut ranges = lines.of_phases("XBE");
+        ranges.sort();
+        let at = |phase: &str, time: &str| format!(r#"{{"ph":"{phase}","pid":1,"tid":2,{time},"#);
+        let want = if window == 100 {
+            vec![
+                at("X", r#""ts":0.000,"dur":0.100"#) + head + "," + other + same,
+                at("X", r#""ts":0.001,"dur":0.094"#) + head + "," + same,
+                at("X", r#""ts":0.002,"dur":0.088"#) + head + "}}",
+            ]
+        } else {
+            vec![
+                at("B", r#""ts":0.000"#) + head + "}}",
+                at("B", r#""ts":0.001"#) + head + "}}",
+                at("B", r#""ts":0.002"#) + head + "}}",
+                at("E", r#""ts":0.090"#) + r#""args":{}}"#,
+                at("E", r#""ts":0.095"#) + r#""args":{"# + same,
+                at("E", r#""ts":0.100"#) + r#""args":{"# + other + same,
+            ]
+        };
+        assert_eq!(ranges, want, "window {window}");
+    }
+}
+
+#[test]
+fn an_end_that_had_to_move_tells_its_own_time() {
+    let run = chrome("window=2");
+    let mut out = Writer::new(&run);
+    out.push(0, "outer").unwrap();
+    for start in [10, 20, 30, 40] {
+        out.pushpop(start, 90, "inner").unwrap();
+    }
+    out.pop(50).unwrap();
+    let lines = Lines::of(run);
+    assert_eq!(
+        lines.of_phases("E"),
+        [r#"{"ph":"E","pid":1,"tid":2,"ts":0.090,"args":{"nvtxw.end":0.050}}"#]
+    );
+}
+
+#[test]
+fn arrows_join_what_is_correlated() {
+    for backwards in [false, true] {
+        let run = chrome("");
+        let domain = run.session.domain("");
+        let mut streams = ["cpu", "gpu"].map(|name| run.session.stream(name, domain, 0));
+        let entries = [
+            time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN),
+            time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END),
+            Entry {
+                correlation: Some([1; 16]),
+                ..entry(EntryType::UInt64, c"launch")
+            },
+        ];
+        let range = domain.schema("range", EventKind::RangeStartEnd.to_raw(), 24, &entries);
+        let mut events = [(0, words(&[1, 2, 7])), (1, words(&[5, 9, 7]))];
+        if backwards {
+            events.reverse();
+        }
+        for (stream, payload) in &events {
+            streams[*stream].event(&[(range, payload)]).unwrap();
+        }
+        streams[0].event(&[(range, &words(&[3, 4, 0]))]).unwrap();
+        let order = if backwards { [1, 0] } else { [0, 1] };
+        let mut streams = streams.map(Some);
+        for index in order {
+            streams[index].take().unwrap().close().unwrap();
+        }
+        let arrow = |phase: &str, tid, ts, id| {
+            let joined = r#""name":"correlation","cat":"correlation"}"#;
+            format!(r#"{{"ph":"{phase}","pid":1,"tid":{tid},"ts":0.00{ts},"id":{id},{joined}"#)
+        };
+        let end = r#"f","bp":"e"#;
+        let lines = Lines::of(run);
+        let (cpu, gpu) = (2, 3);
+        let want = if backwards {
+            let (s, f) = (arrow("s", cpu, 1, 3), arrow(end, gpu, 5, 3));
+            [arrow("s", gpu, 5, 1), s, f, arrow("s", cpu, 1, 2)]
+        } else {
+            let (s, f) = (arrow("s", cpu, 1, 1), arrow(end, gpu, 5, 1));
+            [s, f, arrow("s", gpu, 5, 2), String::new()]
+        };
+        let want: Vec<_> = want.iter().filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines.of_phases("sf"), want);
+        // Each right after its range.
+        let ranges = lines.of_phases("Xsf");
+        let first = ranges.iter().position(|line| *line == want[0]).unwrap();
+        assert!(ranges[first - 1].ends_with(r#""name":"range","args":{"launch":7}}"#));
+    }
+}
+
+#[test]
+fn counters_are_values_of_their_process() {
+    let run = chrome("");
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let gpu = domain.scope(NVTX_SCOPE_ROOT, "GPU[0]");
+    let engine = domain.scope(gpu, "Engine");
+    let scalar = |name, ty: EntryType, scope, unit| domain.counter(name, ty.to_raw(), scope, unit);
+    let unsigned = scalar("memory", EntryType::UInt64, gpu, Some(c"bytes"));
+    let float = scalar("power", EntryType::Float64, engine, Some(c"W"));
+    let twin = scalar("power", EntryType::Int32, engine, None);
+    let local = scalar("local", EntryType::Int64, 0, None);
+    let entries = [
+        time(c"t", 0),
+        entry(EntryType::Int64, c"read"),
+        entry(EntryType::Int64, c"written"),
+    ];
+    let group = nvtxw_abi::SchemaRole::CounterGroup.flags();
+    let group = domain.schema("group", group, 24, &entries);
+    let group = domain.counter("traffic", group, gpu, None);
+    stream.sample(1, unsigned, &u64::MAX.to_ne_bytes()).unwrap();
+    stream.sample(1, float, &0.5f64.to_ne_bytes()).unwrap();
+    stream.sample(2, float, &f64::NAN.to_ne_bytes()).unwrap();
+    stream.sample(1, twin, &5i32.to_ne_bytes()).unwrap();
+    stream.sample(1, local, &i64::MIN.to_ne_bytes()).unwrap();
+    stream
+        .no_value(2, local, NVTX_COUNTER_SAMPLE_UNAVAILABLE)
+        .unwrap();
+    stream.samples(group, &words(&[3, 7, 8])).unwrap();
+    let lines = Lines::of(run);
+    let mut counters = lines.of_phases("C");
+    counters.sort();
+    assert_eq!(
+        counters,
+        [
+            r#"{"ph":"C","pid":1,"ts":0.001,"name":"main/local","args":{"value":-9223372036854775808}}"#,
+            r#"{"ph":"C","pid":1,"ts":0.002,"name":"main/local","args":{"value":"NaN"}}"#,
+            r#"{"ph":"C","pid":3,"ts":0.001,"name":"Engine/power","args":{"W":0.5}}"#,
+            r#"{"ph":"C","pid":3,"ts":0.001,"name":"Engine/power","id":"6","args":{"value":5}}"#,
+            r#"{"ph":"C","pid":3,"ts":0.001,"name":"memory","args":{"bytes":1.8446744073709552e+19}}"#,
+            r#"{"ph":"C","pid":3,"ts":0.002,"name":"Engine/power","args":{"W":"NaN"}}"#,
+            r#"{"ph":"C","pid":3,"ts":0.003,"name":"traffic/read","args":{"value":7}}"#,
+            r#"{"ph":"C","pid":3,"ts":0.003,"name":"traffic/written","args":{"value":8}}"#,
+        ]
+    );
+}
+
+#[test]
+fn scopes_are_processes_and_threads_in_the_order_of_their_paths() {
+    let run = chrome("");
+    let sim = run.session.domain("sim");
+    let mark = sim.schema("tick", EventKind::Mark.to_raw(), 8, &[mark_time()]);
+    let mut streams = Vec::new();
+    for (index, path) in ["B/x", "A", "B/y", "", "A/deep/er", "B/x/z"]
+        .iter()
+        .enumerate()
+    {
+        let scope = match *path {
+            "" => 0,
+            path => sim.scope(NVTX_SCOPE_ROOT, path),
+        };
+        streams.push(run.session.stream(&format!("s{index}"), sim, scope));
+    }
+    // The order in which they are used does not matter.
+    for stream in streams.iter_mut().rev() {
+        stream.event(&[(mark, &words(&[1]))]).unwrap();
+    }
+    let lines = Lines::of(run);
+    let threads = lines.threads();
+    let threads: Vec<_> = (threads.iter())
+        .map(|(process, thread)| (&**process, &**thread))
+        .collect();
+    assert_eq!(
+        threads,
+        [
+            ("B", "x/sim"),
+            ("B", "x/z/sim"),
+            ("B", "y/sim"),
+            ("A", "sim"),
+            ("A", "deep/er/sim"),
+            ("run", "s3"),
+        ]
+    );
+    let described = &lines.of_phases("M").join("\n");
+    assert!(described.contains(r#""name":"s3","description":"Domain: sim""#));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_can_not_be_rewritten_gets_its_end_once() {
+    use std::os::unix::fs::FileTypeExt;
+
+    // A pipe: nobody can go back in it.
+    let dir = crate::replay::TempDir::new();
+    let path = dir.path().join("pipe");
+    assert!(
+        (std::process::Command::new("mkfifo").arg(&path))
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert!(std::fs::metadata(&path).unwrap().file_type().is_fifo());
+    let reading = {
+        let path = path.clone();
+        std::thread::spawn(move || std::fs::read_to_string(path).unwrap())
+    };
+    let config = format!(
+        "path={}|overwrite=true|format=chrome|window=2",
+        path.display()
+    );
+    let session = crate::table::Session::begin("run", &config).unwrap();
+    let domain = session.domain("");
+    let mark = domain.schema("tick", EventKind::Mark.to_raw(), 8, &[mark_time()]);
+    let mut stream = session.stream("main", domain, 0);
+    for time in 0..10 {
+        stream.event(&[(mark, &words(&[time]))]).unwrap();
+    }
+    session.end().unwrap();
+    let lines = Lines::parse(&reading.join().unwrap());
+    assert_eq!(lines.of_phases("i").len(), 10);
+}
