@@ -4,6 +4,10 @@
 //! ranges of one track must nest. Those of one place that don't are spread over several lanes,
 //! which the reader shows as one track.
 
+mod floors;
+
+use self::floors::Floors;
+
 /// Readers refuse deeper nesting.
 const DEPTH_LIMIT: usize = 512;
 
@@ -125,6 +129,11 @@ impl Lane {
         true
     }
 
+    /// Which of the slices an open push is.
+    fn find(&self, push: u64) -> Option<usize> {
+        self.slices.iter().rposition(|s| s.push == Some(push))
+    }
+
     fn place(&mut self, around: usize, new: Candidate, settled: (i64, i64)) {
         self.slices.truncate(around);
         self.slices.push(Slice {
@@ -143,6 +152,9 @@ impl Lane {
 /// The lanes of one place.
 pub(crate) struct Lanes {
     lanes: Vec<Lane>,
+    floors: Floors,
+    /// The pushes whose ends are not written, each with its lane.
+    open: Vec<(u64, u32)>,
     /// The last of what was put here, in the order of ranks.
     last: Rank,
     /// Where the last push starts whose end was not known.
@@ -154,6 +166,8 @@ impl Default for Lanes {
     fn default() -> Self {
         Self {
             lanes: Vec::new(),
+            floors: Floors::default(),
+            open: Vec::new(),
             last: (i64::MIN, i64::MIN, 0),
             pushed: None,
             unsettled: false,
@@ -201,29 +215,36 @@ impl Lanes {
     }
 
     fn search(&mut self, new: Candidate) -> Spot {
-        if new.push().is_some() {
-            self.pushed = Some(new.start);
-        }
         let mut crosses = false;
         let mut settled = ANY;
-        for (index, lane) in self.lanes.iter_mut().enumerate() {
+        let mut next = 0;
+        while let Some(index) = self.floors.find(next, new.start) {
+            let lane = &mut self.lanes[index];
+            if lane.from > new.start {
+                self.floors.set(index, lane.from);
+                continue;
+            }
             match lane.fit(new) {
                 Fit::Inside(around) => {
                     lane.place(around, new, settled);
-                    return Spot {
-                        lane: index as u32,
-                        crosses,
-                    };
+                    return self.placed(new, index as u32, crosses);
                 }
                 Fit::Crosses => crosses = true,
                 Fit::Under(outer) => settled.0 = settled.0.max(outer),
                 Fit::No => {}
             }
+            next = index + 1;
         }
-        Spot {
-            lane: self.add(new, settled),
-            crosses,
+        let lane = self.add(new, settled);
+        self.placed(new, lane, crosses)
+    }
+
+    fn placed(&mut self, new: Candidate, lane: u32, crosses: bool) -> Spot {
+        if let Some(push) = new.push() {
+            self.pushed = Some(new.start);
+            self.open.push((push, lane));
         }
+        Spot { lane, crosses }
     }
 
     /// What starts no later than something that was put here before.
@@ -241,10 +262,11 @@ impl Lanes {
 
     /// Open pushes that start where this range does stand before it, whichever is longer.
     fn compare(&mut self, start: i64, end: Option<i64>, order: u64) {
-        for slice in self.lanes.iter_mut().flat_map(|lane| &mut lane.slices) {
-            if let Some(push) = slice.push
+        for &(push, lane) in &self.open {
+            let lane = &mut self.lanes[lane as usize];
+            if let Some(at) = lane.find(push)
+                && let slice = &mut lane.slices[at]
                 && slice.start == start
-                && push != order
             {
                 let outer = match (slice.end, end) {
                     // Of ranges that are as long the one that arrived first is the outer one.
@@ -271,15 +293,18 @@ impl Lanes {
             slices: Vec::new(),
         };
         lane.place(0, new, settled);
+        self.floors.set(self.lanes.len(), lane.from);
         self.lanes.push(lane);
         (self.lanes.len() - 1) as u32
     }
 
     /// Tells where a push will be [closed](Self::close).
     pub(crate) fn announce(&mut self, push: u64, end: i64) {
-        let slices = self.lanes.iter_mut().flat_map(|lane| &mut lane.slices);
-        for slice in slices.filter(|slice| slice.push == Some(push)) {
-            slice.end = Some(end);
+        if let Some(&(_, lane)) = self.open.iter().rfind(|(open, _)| *open == push)
+            && let lane = &mut self.lanes[lane as usize]
+            && let Some(at) = lane.find(push)
+        {
+            lane.slices[at].end = Some(end);
         }
     }
 
@@ -295,10 +320,12 @@ impl Lanes {
         fields: &[u8],
         mut emit: impl FnMut(u32, i64, i64, &[u8]),
     ) -> u64 {
-        let at = |lane: &Lane| lane.slices.iter().rposition(|s| s.push == Some(push));
-        let Some((index, lane, at)) = (self.lanes.iter_mut().enumerate())
-            .find_map(|(index, lane)| at(lane).map(|at| (index as u32, lane, at)))
-        else {
+        let Some(known) = self.open.iter().rposition(|(open, _)| *open == push) else {
+            return 0;
+        };
+        let (_, index) = self.open.swap_remove(known);
+        let lane = &mut self.lanes[index as usize];
+        let Some(at) = lane.find(push) else {
             return 0;
         };
         let Slice {
