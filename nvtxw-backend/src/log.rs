@@ -95,12 +95,18 @@ fn write_line(report: &Report<'_>, account: &Account) {
             session,
             refusal,
         } = *report;
-        if session == object {
-            write(format_args!("nvtxw: {member} on {object:?}: {refusal}"));
-        } else {
-            write(format_args!(
+        match (object, session) {
+            ("", "") => write(format_args!("nvtxw: {member}: {refusal}")),
+            // What has no name: the default domain, for example.
+            ("", session) => write(format_args!(
+                "nvtxw: {member} in session {session:?}: {refusal}"
+            )),
+            _ if session == object => {
+                write(format_args!("nvtxw: {member} on {object:?}: {refusal}"));
+            }
+            _ => write(format_args!(
                 "nvtxw: {member} on {object:?} of session {session:?}: {refusal}"
-            ));
+            )),
         }
     } else {
         // The count must not wrap around to where lines are written again.

@@ -131,6 +131,33 @@ fn refusals_of_two_sessions() {
 /// Runs in a process of its own, by the other tests.
 #[test]
 #[ignore = "a part of the other tests"]
+fn a_refusal_of_the_default_domain() {
+    let backend = in_process(Quiet);
+    let attr = nvtxwSessionAttributes_t {
+        structSize: size_of::<nvtxwSessionAttributes_t>(),
+        name: c"one".as_ptr(),
+        configString: std::ptr::null(),
+    };
+    let (mut session, mut domain) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY:
+    // - The name is null-terminated, and there is no config.
+    let code = unsafe { backend.begin(&attr, &mut session) };
+    assert_eq!(code, ResultCode::SUCCESS);
+    let register = backend.table().DomainRegister.expect("a member");
+    // SAFETY:
+    // - The session lives, and the attributes may be null.
+    let code = unsafe { register(session, std::ptr::null(), &mut domain) };
+    assert_eq!(ResultCode::new(code), ResultCode::SUCCESS);
+    let register = backend.table().CategoryRegister.expect("a member");
+    // SAFETY:
+    // - The domain's session lives, and the name is null-terminated.
+    let code = unsafe { register(domain, 0, c"none".as_ptr()) };
+    assert_eq!(ResultCode::new(code), ResultCode::INVALID_ARGUMENT);
+}
+
+/// Runs in a process of its own, by the other tests.
+#[test]
+#[ignore = "a part of the other tests"]
 fn a_hook_that_panics() {
     log::set_hook(Some(|report| panic!("{}", report.member)));
     let backend = in_process(Quiet);
@@ -154,7 +181,7 @@ fn lines_of(test: &str, env: Option<(&str, &str)>) -> Vec<String> {
         .collect()
 }
 
-const LINE: &str = "nvtxw: StreamClose on \"\": INVALID_ARGUMENT (2): the stream handle is null";
+const LINE: &str = "nvtxw: StreamClose: INVALID_ARGUMENT (2): the stream handle is null";
 
 #[test]
 fn twenty_lines_then_one_that_says_so() {
@@ -187,6 +214,16 @@ fn each_session_has_its_lines() {
     assert_eq!(
         lines[71],
         "nvtxw: SessionBegin on \"refused\": FAILED (1): no more sessions today"
+    );
+}
+
+#[test]
+fn what_has_no_name_is_told_by_its_session() {
+    let lines = lines_of("a_refusal_of_the_default_domain", None);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(
+        lines[0].starts_with("nvtxw: CategoryRegister in session \"one\": INVALID_ARGUMENT (2): "),
+        "{lines:?}"
     );
 }
 

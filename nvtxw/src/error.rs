@@ -509,8 +509,10 @@ pub(crate) fn advice(code: ResultCode) -> &'static str {
         ResultCode::NOT_SUPPORTED => {
             ", which means that it doesn't offer this; do without it, or use another backend"
         }
-        ResultCode::INVALID_ARGUMENT => "; see what that backend reports of the reason",
-        ResultCode::FAILED => "; see what that backend reports of the reason, such as a full disk",
+        ResultCode::INVALID_ARGUMENT => "; it may tell why on standard error or in a log",
+        ResultCode::FAILED => {
+            "; it may tell why, a full disk for example, on standard error or in a log"
+        }
         _ => "; see that backend's documentation",
     }
 }

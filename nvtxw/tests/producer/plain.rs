@@ -218,7 +218,7 @@ fn the_answer_of_the_backend_is_the_error() {
     }
     answer("EventWrite", raw::NVTXW_RESULT_FAILED);
     let error = out.pop(1).unwrap_err();
-    let reason = "the backend answered FAILED (1); see what that backend reports of the reason, such as a full disk";
+    let reason = "the backend answered FAILED (1); it may tell why, a full disk for example, on standard error or in a log";
     assert_eq!(error.to_string(), reason);
     assert_eq!(
         nvtxw::Error::from(error).to_string(),

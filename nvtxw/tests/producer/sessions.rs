@@ -68,8 +68,8 @@ fn a_session_that_cannot_begin_says_why() {
     ));
     assert_eq!(
         error.to_string(),
-        "can't begin session `run`: the backend answered FAILED (1); see what that backend reports of the reason, such as a \
-         full disk"
+        "can't begin session `run`: the backend answered FAILED (1); it may tell why, a full disk for example, on \
+         standard error or in a log"
     );
 }
 
@@ -213,7 +213,7 @@ fn a_stream_that_cannot_open_is_named() {
             .unwrap_err()
             .to_string(),
         "can't open stream `GPU 0` on domain `sim` of session `run` (no two streams of a session may have the same name): \
-         the backend answered INVALID_ARGUMENT (2); see what that backend reports of the reason"
+         the backend answered INVALID_ARGUMENT (2); it may tell why on standard error or in a log"
     );
     answer("StreamOpen", raw::NVTXW_RESULT_FAILED);
     let error = session
