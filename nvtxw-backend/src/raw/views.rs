@@ -84,6 +84,8 @@ pub(crate) unsafe fn items<'a, T>(
 /// # Safety
 /// `from` points to `size` bytes. A `T` may be all zeros, and each of its fields may have any value.
 pub(crate) unsafe fn head<T: Copy>(from: *const T, size: usize) -> T {
+    // A size that no struct of this alignment has may end within a pointer, half of which is none.
+    let size = size - size % align_of::<T>();
     let mut copy = MaybeUninit::<T>::zeroed();
     // SAFETY:
     // - The caller vouches for `size` bytes to read; the copy is a local, as large as a `T`.

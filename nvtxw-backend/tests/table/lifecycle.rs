@@ -353,6 +353,14 @@ fn structs_may_be_smaller_or_larger_than_ours() {
     program.open_with(session, &oldest).expect("a stream");
     assert_eq!(program.journal.stream().name(), "");
 
+    // Half a pointer is none.
+    let cut = nvtxwStreamAttributes_t {
+        structSize: 15,
+        ..oldest
+    };
+    program.open_with(session, &cut).expect("a stream");
+    assert_eq!(program.journal.stream().name(), "");
+
     let session = nvtxwSessionAttributes_t {
         structSize: 16,
         ..session_attr(c"older".as_ptr(), garbage())

@@ -118,6 +118,12 @@ fn semantics_are_read_from_the_list() {
         .counter_semantics()
         .expect("counter semantics");
     assert_eq!((counter.unit(), counter.scale()), (Some("bytes"), (1, 1)));
+
+    // Half a pointer to the unit is none.
+    short.header.structSize = 28;
+    let schema = register(&schema_attr(0, &[with_semantics(&short.header)])).expect("a schema");
+    let counter = schema.fields()[0].counter_semantics();
+    assert_eq!(counter.expect("counter semantics").unit(), None);
 }
 
 #[test]
