@@ -112,8 +112,9 @@ impl<'a> CounterBatch<'a> {
             })
     }
 
+    /// The sample at `index`, which is these bytes, if it is good.
     #[inline]
-    fn sample(&self, index: usize, bytes: &'a [u8]) -> Result<CounterSample<'a>> {
+    pub(crate) fn sample(&self, index: usize, bytes: &'a [u8]) -> Result<CounterSample<'a>> {
         let time = match self.times {
             Times::One(time) => time,
             Times::Each(times) => read(times, index * size_of::<i64>()),

@@ -163,6 +163,7 @@ pub(crate) fn counter(stream: u64, time: i64, counter_id: u64, bytes: &[u8]) -> 
             Times::One(time),
             BatchOrdering::Sorted,
         );
+        batch.sample(0, bytes)?;
         backend.call(|backend| backend.write_counters(&batch))
     })
 }

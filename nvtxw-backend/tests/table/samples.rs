@@ -303,5 +303,11 @@ fn samples_may_name_their_scope() {
                 "counter n in scope {registered} @1 in {b} {{n: U64(1)}} @2 in {a} {{n: U64(2)}} @3 {{n: U64(3)}}"
             )]
         );
+        // A single sample is no different.
+        assert_invalid(
+            program.write_counter(stream, 1, counter, &bytes![4_u64, 999_u64, 0_u64]),
+            "CounterWrite on \"gpu\": the scope 999 is neither predefined nor registered in the stream's domain",
+        );
+        assert_eq!(program.journal.take(), [""; 0]);
     }
 }
