@@ -195,14 +195,14 @@ pub(crate) fn counter_batch(stream: u64, arg: &CounterBatchArg<'_>) -> Result<()
                 "sample",
             )?;
             let count = arg.bytes.len() / counter.sample_size();
+            if count == 0 {
+                return Ok(());
+            }
             let embedded = match counter.kind() {
                 CounterKind::Group(schema) => schema.plan.at.time,
                 CounterKind::Scalar(_) => None,
             };
             let times = times(arg, counter, count, embedded)?;
-            if count == 0 {
-                return Ok(());
-            }
             let batch = CounterBatch::new(info, counter, arg.bytes, times, ordering(arg.flags));
             let written = backend.call(|backend| backend.write_counters(&batch));
             written.and(batch.finish(&session.account.tally))
@@ -210,7 +210,7 @@ pub(crate) fn counter_batch(stream: u64, arg: &CounterBatchArg<'_>) -> Result<()
     )
 }
 
-/// Where the timestamps of `count` samples are, that have one at `embedded` themselves if that is something.
+/// Where the timestamps of `count` samples are, at least one, that have one at `embedded` themselves if that is something.
 fn times<'a>(
     arg: &CounterBatchArg<'a>,
     counter: &Counter,
@@ -244,7 +244,7 @@ fn times<'a>(
             interval: read(pair, size_of::<i64>()),
             before: match placement {
                 IntervalPlacement::BeginTime => 0,
-                IntervalPlacement::EndTime => count.saturating_sub(1),
+                IntervalPlacement::EndTime => count - 1,
             },
         }),
         (None, Some(_), _) => Err(Refusal::invalid(

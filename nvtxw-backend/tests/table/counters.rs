@@ -286,6 +286,13 @@ fn bad_batches_of_samples_are_refused_as_a_whole() {
     program
         .write_counters(stream, &counter_batch(counter, &[], Some(&[])))
         .expect("nothing to do");
+    let null = nvtxCounterBatch_t {
+        counters: ptr::null(),
+        ..counter_batch(counter, &[], None)
+    };
+    program
+        .write_counters(stream, &null)
+        .expect("nothing to do");
     assert_eq!(program.journal.take(), [""; 0], "the backend is not asked");
     // More timestamps than samples are no harm.
     program
