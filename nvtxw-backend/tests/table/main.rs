@@ -13,7 +13,6 @@ mod events;
 mod exported;
 mod flexible;
 mod foreign;
-mod garbage;
 mod handles;
 mod layouts;
 mod lifecycle;

@@ -1,0 +1,335 @@
+//! A backend that looks at all that reaches it, and counts it for the call that it came by.
+
+use std::cell::{Cell, RefCell};
+use std::hint::black_box;
+use std::sync::{Arc, Once};
+
+use nvtxw_backend::{
+    Backend, Counter, CounterBatch, Event, EventBatch, Field, FieldKind, NoValueReason, Refusal,
+    RefusalCounts, Result, Schema, Session, SessionRequest, Stream, StreamInfo, Time, TimeRelation,
+    Value, Visitor,
+};
+
+/// What reached the backend by one call.
+#[derive(Clone, Debug, Default)]
+pub struct Reached {
+    /// The times of the events, a range's start first.
+    pub events: Vec<(i64, Option<i64>)>,
+    /// The times of samples.
+    pub samples: Vec<i64>,
+    pub no_values: usize,
+    pub relations: usize,
+    pub begun: usize,
+    /// The streams that were opened.
+    pub opened: Vec<Arc<StreamInfo>>,
+    pub closed: usize,
+    pub ended: usize,
+    /// What a session that ended was told of refusals.
+    pub refusals: RefusalCounts,
+    /// Whether the backend refused or panicked because it was told to.
+    pub met_fate: bool,
+    /// How much there was to look at: values, and the beginnings and ends of arrays and structs.
+    pub visits: u64,
+    /// Values by kind, and arrays, structs and unions.
+    pub kinds: Kinds,
+}
+
+impl Reached {
+    /// Whether nothing reached it.
+    pub fn is_nothing(&self) -> bool {
+        let calls = self.no_values + self.relations + self.begun + self.closed + self.ended;
+        calls + self.opened.len() + self.events.len() + self.samples.len() == 0
+    }
+}
+
+/// How often each kind of value came, by the order of [`KINDS`].
+pub type Kinds = [u64; KINDS.len()];
+
+pub const KINDS: [&str; 12] = [
+    "integers",
+    "floats",
+    "wide integers",
+    "addresses",
+    "text",
+    "wide text",
+    "registered strings",
+    "enums",
+    "bytes",
+    "arrays",
+    "structs",
+    "unions",
+];
+const ARRAY: usize = 9;
+const STRUCT: usize = 10;
+const UNION: usize = 11;
+
+/// What the next method of the backend does, beside its work.
+pub enum Fate {
+    Refuse,
+    Panic,
+    /// Calls the table from inside.
+    Call(Box<dyn FnOnce()>),
+}
+
+/// What the backend panics with when it is told to.
+pub const PANIC: &str = "the collector was told to panic";
+
+/// Has panics that were asked for go by without a word; all others are told as before.
+pub fn pass_over_panics() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if panic.payload_as_str() != Some(PANIC) {
+                before(panic);
+            }
+        }));
+    });
+}
+
+thread_local! {
+    static REACHED: RefCell<Reached> = RefCell::default();
+    static FATE: Cell<Option<Fate>> = const { Cell::new(None) };
+}
+
+/// Runs a call on this thread, and tells what reached the backend by it. Of a call inside another one each gets its own.
+pub fn reached_by<T>(fate: Option<Fate>, call: impl FnOnce() -> T) -> (T, Reached) {
+    let outer = REACHED.take();
+    FATE.set(fate);
+    let result = call();
+    FATE.set(None);
+    (result, REACHED.replace(outer))
+}
+
+fn note(change: impl FnOnce(&mut Reached)) -> Result<()> {
+    let fate = FATE.take();
+    REACHED.with_borrow_mut(|reached| {
+        change(reached);
+        reached.met_fate |= matches!(fate, Some(Fate::Refuse | Fate::Panic));
+    });
+    match fate {
+        None => Ok(()),
+        Some(Fate::Refuse) => Err(Refusal::failed("the collector was told to refuse")),
+        Some(Fate::Panic) => std::panic::panic_any(PANIC),
+        Some(Fate::Call(call)) => {
+            call();
+            Ok(())
+        }
+    }
+}
+
+pub struct Collector;
+
+impl Backend for Collector {
+    type Session = Collector;
+
+    fn begin(&self, request: &SessionRequest<'_>) -> Result<Collector> {
+        black_box(request.config().iter().count());
+        note(|reached| reached.begun += 1)?;
+        Ok(Collector)
+    }
+}
+
+impl Session for Collector {
+    type Stream = CollectorStream;
+
+    fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<CollectorStream> {
+        note(|reached| reached.opened.push(Arc::clone(stream)))?;
+        Ok(CollectorStream(Arc::clone(stream)))
+    }
+
+    fn note_refusals(&self, counts: RefusalCounts) {
+        REACHED.with_borrow_mut(|reached| reached.refusals = counts);
+    }
+
+    fn end(&self) -> Result<()> {
+        note(|reached| reached.ended += 1)
+    }
+}
+
+pub struct CollectorStream(Arc<StreamInfo>);
+
+impl CollectorStream {
+    fn look_at(&self, event: &Event<'_>) -> Tour {
+        assert!(event.scope_id() == event.scope().id());
+        assert!(event.color() != Some(0) && event.category() != Some(0));
+        let message = event.message().map(|text| text.to_string_lossy().len());
+        black_box((message, event.range_id(), event.time_domain()));
+        let mut tour = Tour::default();
+        event.visit(&mut tour);
+        assert!(tour.open.is_empty(), "all that began has ended");
+        if event.plain().is_some() {
+            // The fields one by one are the same as all of them.
+            let mut again = Tour::default();
+            for index in 0..event.schema().fields().len() {
+                event.visit_field(index, &mut again);
+            }
+            assert_eq!((tour.visits, tour.kinds), (again.visits, again.kinds));
+        }
+        tour
+    }
+}
+
+fn times(event: &Event<'_>) -> (i64, Option<i64>) {
+    match event.time() {
+        Time::Point(time) => (time, None),
+        Time::Range { start, end } => {
+            assert!(start <= end, "a range does not end before it starts");
+            (start, Some(end))
+        }
+    }
+}
+
+impl Stream for CollectorStream {
+    fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
+        let tour = self.look_at(event);
+        note(|reached| {
+            tour.add_to(reached);
+            reached.events.push(times(event));
+        })
+    }
+
+    fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
+        assert!(!batch.is_empty(), "such a batch does not get here");
+        let mut events = Vec::new();
+        for event in batch.events() {
+            assert!(Arc::ptr_eq(event.schema(), batch.schema()));
+            if let Some(scope) = batch.scope_id() {
+                assert_eq!(scope, event.scope_id());
+            }
+            let tour = self.look_at(&event);
+            REACHED.with_borrow_mut(|reached| tour.add_to(reached));
+            events.push(times(&event));
+        }
+        assert!(events.len() <= batch.len());
+        // All ways to look at a batch agree.
+        let mut again = Vec::new();
+        batch.for_each(|event| again.push(times(event)));
+        assert_eq!(events, again);
+        if batch.plain().is_some() {
+            let one_by_one = (0..batch.len()).filter_map(|index| batch.event(index));
+            assert!(one_by_one.map(|event| times(&event)).eq(again));
+        }
+        note(|reached| reached.events.append(&mut events))
+    }
+
+    fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
+        assert!(!samples.is_empty(), "such a batch does not get here");
+        let mut times = Vec::new();
+        for sample in samples.samples() {
+            assert_eq!(sample.scope_id(), sample.scope().id());
+            let mut tour = Tour::default();
+            sample.visit(&mut tour);
+            assert!(tour.open.is_empty(), "all that began has ended");
+            assert!(tour.visits > 0, "a sample has a value");
+            REACHED.with_borrow_mut(|reached| tour.add_to(reached));
+            times.push(sample.time());
+        }
+        assert!(times.len() <= samples.len());
+        note(|reached| reached.samples.append(&mut times))
+    }
+
+    fn write_no_value(&mut self, _: &Arc<Counter>, _: i64, _: NoValueReason) -> Result<()> {
+        note(|reached| reached.no_values += 1)
+    }
+
+    fn write_relation(&mut self, relation: &TimeRelation<'_>) -> Result<()> {
+        black_box(format!("{relation:?}"));
+        note(|reached| reached.relations += 1)
+    }
+
+    fn close(&mut self) -> Result<()> {
+        black_box(self.0.name());
+        note(|reached| reached.closed += 1)
+    }
+}
+
+/// Looks at each byte of each value.
+#[derive(Default)]
+struct Tour {
+    visits: u64,
+    kinds: Kinds,
+    open: Vec<Open>,
+}
+
+/// An array or a struct that has begun and not ended.
+#[derive(Debug, PartialEq, Eq)]
+struct Open {
+    field: *const Field,
+    /// Elements of an array that are still to come.
+    left: Option<usize>,
+}
+
+impl Tour {
+    fn add_to(&self, reached: &mut Reached) {
+        reached.visits += self.visits;
+        for (sum, kind) in reached.kinds.iter_mut().zip(self.kinds) {
+            *sum += kind;
+        }
+    }
+
+    fn come_by(&mut self, kind: usize) {
+        self.visits += 1;
+        self.kinds[kind] += 1;
+        if let Some(Open {
+            left: Some(left), ..
+        }) = self.open.last_mut()
+        {
+            *left = left.checked_sub(1).expect("no more elements than said");
+        }
+    }
+
+    fn end(&mut self, field: &Field, left: Option<usize>) {
+        self.visits += 1;
+        let begun = self.open.pop().expect("what ends has begun");
+        assert_eq!(begun, Open { field, left });
+    }
+}
+
+fn sum(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|byte| u64::from(*byte)).sum()
+}
+
+impl Visitor for Tour {
+    fn value(&mut self, _: &Field, value: Value<'_>) {
+        let (kind, looked_at) = match value {
+            Value::I64(_) | Value::U64(_) | Value::Char(_) => (0, 0),
+            Value::F32(_) | Value::F64(_) => (1, 0),
+            Value::I128(_) | Value::U128(_) => (2, 0),
+            Value::Address(_) => (3, 0),
+            Value::Text(text) => (4, sum(text)),
+            Value::Wide(text) => (5, text.chars().count() as u64),
+            Value::Registered(string) => {
+                (6, string.map_or(0, |string| sum(string.text().as_bytes())))
+            }
+            Value::Enum { value, meaning } => {
+                (7, meaning.find(value).unwrap_or_default().len() as u64)
+            }
+            Value::Bytes(bytes) => (8, sum(bytes)),
+        };
+        black_box(looked_at);
+        self.come_by(kind);
+    }
+
+    fn begin_array(&mut self, field: &Field, len: usize) {
+        self.come_by(ARRAY);
+        let left = Some(len);
+        self.open.push(Open { field, left });
+    }
+
+    fn end_array(&mut self, field: &Field) {
+        self.end(field, Some(0));
+    }
+
+    fn begin_struct(&mut self, field: &Field, _: &Schema) {
+        self.come_by(match field.kind() {
+            FieldKind::Union(_) => UNION,
+            _ => STRUCT,
+        });
+        self.open.push(Open { field, left: None });
+    }
+
+    fn end_struct(&mut self, field: &Field) {
+        self.end(field, None);
+    }
+}

@@ -1,0 +1,465 @@
+//! Any bytes under any schema that the registry accepts.
+
+use std::ptr;
+use std::sync::Arc;
+
+use nvtxw_abi::EntryType;
+use nvtxw_abi::raw::*;
+use nvtxw_backend::{ResultCode, StreamInfo};
+
+use crate::choices::Choices;
+use crate::collector::Kinds;
+use crate::entry::FORMS;
+use crate::known::{Known, Layout, Pointers};
+use crate::memory::Memory;
+use crate::payload::{self, Piece};
+use crate::schema::{self, NAMES};
+use crate::table::{Answer, Table, answer, member};
+
+/// What an input came to.
+#[derive(Clone, Debug, Default)]
+pub struct Decoded {
+    /// Accepted schemas by `NVTX_PAYLOAD_SCHEMA_TYPE_*`.
+    pub schemas: [u64; 5],
+    pub events: u64,
+    pub batches: u64,
+    pub batches_of_many: u64,
+    pub samples: u64,
+    /// Events whose pointers lead out of them.
+    pub outside: u64,
+    /// By [`FORMS`]: events that were accepted and have such an entry somewhere.
+    pub forms: [u64; FORMS.len()],
+    /// By [`KINDS`]: values that reached the backend.
+    pub kinds: Kinds,
+}
+
+impl Decoded {
+    pub fn add(&mut self, other: &Self) {
+        fn sum<const N: usize>(all: &mut [u64; N], more: &[u64; N]) {
+            all.iter_mut()
+                .zip(more)
+                .for_each(|(sum, more)| *sum += more);
+        }
+
+        sum(&mut self.schemas, &other.schemas);
+        self.events += other.events;
+        self.batches += other.batches;
+        self.batches_of_many += other.batches_of_many;
+        self.samples += other.samples;
+        self.outside += other.outside;
+        sum(&mut self.forms, &other.forms);
+        sum(&mut self.kinds, &other.kinds);
+    }
+}
+
+/// Decodes arbitrary bytes under arbitrary schemas.
+///
+/// # Panics
+/// If a refused event or sample reaches the backend or an accepted one does not, if the work is out of proportion to the bytes,
+/// or if a call fails for another reason than its arguments.
+pub fn decode(input: &[u8]) -> Decoded {
+    let mut choices = Choices::new(input);
+    let mut run = Run::begin(&mut choices);
+    for _ in 0..8 {
+        if choices.is_used_up() {
+            break;
+        }
+        run.schema(&mut choices);
+    }
+    run.end()
+}
+
+struct Run {
+    table: Table,
+    memory: Memory,
+    session: nvtxwSessionHandle_t,
+    domain: nvtxDomainHandle_t,
+    stream: nvtxwStreamHandle_t,
+    info: Arc<StreamInfo>,
+    known: Known,
+    /// The schema of a mark with nothing but its time.
+    mark: u64,
+    decoded: Decoded,
+    /// Refused calls.
+    refused: u64,
+}
+
+fn expect(answer: &Answer) {
+    assert_eq!(answer.code, ResultCode::SUCCESS, "{}", answer.reason);
+}
+
+impl Run {
+    fn begin(choices: &mut Choices<'_>) -> Self {
+        let mut memory = Memory::default();
+        let (table, pointers) = match choices.below(2) {
+            0 => (Table::of_collector_in_process(), Pointers::Any),
+            _ => (Table::of_collector(), Pointers::Held),
+        };
+        let attr = nvtxwSessionAttributes_t {
+            structSize: size_of::<nvtxwSessionAttributes_t>(),
+            name: ptr::null(),
+            configString: ptr::null(),
+        };
+        let (mut session, mut domain, mut stream) =
+            (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        expect(&answer(None, || table.begin(&attr, &mut session)));
+        expect(&answer(None, || {
+            member!(table, DomainRegister(session, ptr::null(), &mut domain))
+        }));
+        let attr = nvtxwStreamAttributes_t {
+            structSize: size_of::<nvtxwStreamAttributes_t>(),
+            name: ptr::null(),
+            domain,
+            scopeId: 0,
+            timeDomainId: 0,
+            orderInterleaving: 0,
+            orderingType: 0,
+            orderingSkid: 0,
+            orderingSkidAmount: 0,
+        };
+        let mut opened = answer(None, || {
+            member!(table, StreamOpen(session, &attr, &mut stream))
+        });
+        expect(&opened);
+        let mut run = Self {
+            table,
+            session,
+            domain,
+            stream,
+            info: opened.reached.opened.remove(0),
+            known: Known {
+                pointers,
+                ..Known::default()
+            },
+            mark: 0,
+            decoded: Decoded::default(),
+            refused: 0,
+            memory: Memory::default(),
+        };
+
+        for text in &NAMES[..3] {
+            let mut string = ptr::null_mut();
+            expect(&answer(None, || {
+                member!(
+                    run.table,
+                    StringRegister(domain, text.as_ptr(), &mut string)
+                )
+            }));
+            run.known.strings.push(string.addr() as u64);
+        }
+        let scope = nvtxScopeAttr_t {
+            structSize: size_of::<nvtxScopeAttr_t>(),
+            path: c"a/b[1]".as_ptr(),
+            parentScope: NVTX_SCOPE_ROOT,
+            scopeId: 0,
+        };
+        let mut id = 0;
+        expect(&answer(None, || {
+            member!(run.table, ScopeRegister(domain, &scope, &mut id))
+        }));
+        run.known.scopes.extend([id, NVTX_SCOPE_ROOT]);
+        run.known.time_domains.push(NVTX_TIMESTAMP_TYPE_CPU_TSC);
+        let entries = schema::times(4, EntryType::Int64);
+        let mark = schema::of_entries(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
+        expect(&answer(None, || {
+            member!(run.table, SchemaRegister(domain, &mark, &mut run.mark))
+        }));
+        for _ in 0..choices.below(3) {
+            let size = choices.pick(&[1, 2, 4, 8]);
+            let attr = schema::enumeration(choices, &mut memory, size, 0);
+            expect(&answer(None, || {
+                member!(run.table, EnumRegister(domain, attr, &mut id))
+            }));
+            run.known.layouts.push(Layout {
+                id,
+                ..Layout::default()
+            });
+        }
+        run
+    }
+
+    /// Ends the session; it was told of all that was refused.
+    fn end(self) -> Decoded {
+        let ended = answer(None, || member!(self.table, SessionEnd(self.session)));
+        expect(&ended);
+        assert_eq!(ended.reached.refusals.calls, self.refused);
+        self.decoded
+    }
+
+    /// Registers a schema, and if it is accepted writes by it.
+    fn schema(&mut self, choices: &mut Choices<'_>) {
+        let made = schema::schema(choices, &mut self.memory, &self.known, 0);
+        let mut id = 0;
+        let registered =
+            self.answer(|run| member!(run.table, SchemaRegister(run.domain, made.attr, &mut id)));
+        if !registered.is_success() {
+            return;
+        }
+        let schema = self.info.domain().schema(id).expect("it is registered");
+        self.decoded.schemas[made.kind as usize] += 1;
+        let Some(layout) = Layout::new(&schema, &made, &self.known) else {
+            return;
+        };
+        if layout.outward.is_empty() {
+            self.known.layouts.push(layout.clone());
+        }
+        for _ in 0..choices.below(6) {
+            match choices.below(8) {
+                0..3 => self.event(choices, &layout),
+                // Of a dynamic schema, an event in the middle may have its pointers anywhere.
+                3..8 if !layout.is_static && !layout.outward.is_empty() => {
+                    self.event(choices, &layout);
+                }
+                3..7 if layout.is_event => self.batch(choices, &layout),
+                3..7 if layout.is_static => self.counter(choices, &layout),
+                3..7 => self.event(choices, &layout),
+                _ if choices.one_in(2) => self.batch(choices, &layout),
+                _ => self.counter(choices, &layout),
+            }
+        }
+    }
+
+    /// Makes a call, which does not fail: it succeeds, or its arguments are wrong.
+    fn answer(&mut self, call: impl FnOnce(&Self) -> i32) -> Answer {
+        let answer = answer(None, || call(self));
+        assert_ne!(answer.code, ResultCode::FAILED, "{}", answer.reason);
+        self.refused += u64::from(!answer.is_success());
+        answer
+    }
+
+    /// Checks what was written by so many bytes, and counts it.
+    fn check_work(&mut self, answer: &Answer, bytes: usize) {
+        let visits = answer.reached.visits;
+        assert!(
+            visits <= 64 * bytes as u64 + 8192,
+            "{visits} visits for {bytes} bytes"
+        );
+        for (sum, kind) in self.decoded.kinds.iter_mut().zip(answer.reached.kinds) {
+            *sum += kind;
+        }
+    }
+
+    fn count_forms(&mut self, schema: &Layout) {
+        for (index, count) in self.decoded.forms.iter_mut().enumerate() {
+            *count += u64::from(schema.forms >> index & 1);
+        }
+    }
+
+    /// Bytes for about as many payloads of the schema as asked for.
+    fn piece(
+        &mut self,
+        choices: &mut Choices<'_>,
+        schema: &Layout,
+        count: usize,
+        blob: Option<Piece>,
+    ) -> Piece {
+        let size = schema.size.min(1 << 12) * count;
+        let more = match choices.below(4) {
+            0 | 1 if schema.is_static => 0,
+            0..3 => choices.below(64) as usize,
+            _ => choices.below(4) as usize,
+        };
+        let less = usize::from(choices.one_in(16));
+        let len = (size + more).saturating_sub(less);
+        payload::piece(choices, &mut self.memory, &self.known, blob, schema, len)
+    }
+
+    fn blob(&mut self, choices: &mut Choices<'_>) -> Piece {
+        let len = choices.below(72) as usize;
+        payload::piece(
+            choices,
+            &mut self.memory,
+            &self.known,
+            None,
+            &Layout::default(),
+            len,
+        )
+    }
+
+    fn event(&mut self, choices: &mut Choices<'_>, schema: &Layout) {
+        let blob = self.blob(choices);
+        let piece = self.piece(choices, schema, 1, Some(blob));
+        let mut payloads = vec![payload::of_piece(schema.id, piece, piece.len)];
+        for _ in 0..choices.pick(&[0, 0, 1, 3, 9]) {
+            let beside = payload::beside(choices, &mut self.memory, &self.known, blob);
+            let place = choices.below(payloads.len() as u64 + 1);
+            payloads.insert(place as usize, beside);
+        }
+        if !schema.is_event ^ choices.one_in(16) {
+            let time = payload::piece(
+                choices,
+                &mut self.memory,
+                &self.known,
+                None,
+                &Layout::default(),
+                8,
+            );
+            payloads.insert(0, payload::of_piece(self.mark, time, 8));
+        }
+        let bytes = payloads.iter().map(|payload| match payload.size {
+            _ if payload.payload.is_null() => 0,
+            // Its null is not far.
+            usize::MAX => 40,
+            size => size,
+        });
+        let bytes: usize = bytes.sum();
+        let count = payloads.len();
+        let payloads = self.memory.items(payloads);
+        let wrote = self.answer(|run| member!(run.table, EventWrite(run.stream, payloads, count)));
+        match wrote.is_success() {
+            true => assert_eq!(wrote.reached.events.len(), 1, "it came once"),
+            false => assert!(wrote.reached.is_nothing(), "{}", wrote.reason),
+        }
+        self.check_work(&wrote, bytes + schema.outside());
+        if wrote.is_success() {
+            self.decoded.events += 1;
+            self.decoded.outside += u64::from(!schema.outward.is_empty());
+            self.count_forms(schema);
+        }
+    }
+
+    fn batch(&mut self, choices: &mut Choices<'_>, schema: &Layout) {
+        let count = choices.pick(&[1, 3, 2, 5]);
+        let has_flex = choices.one_in(2);
+        let flex = if has_flex {
+            Some(self.blob(choices))
+        } else {
+            None
+        };
+        let offset = choices.below(20) as usize;
+        let piece = self.piece(choices, schema, count, flex);
+        let mut batch = nvtxEventBatch_t {
+            eventSchemaId: schema.id,
+            size: piece.len,
+            events: piece.start.cast(),
+            scope: if choices.one_in(8) {
+                choices.number()
+            } else {
+                0
+            },
+            flags: choices.below(5) << 1,
+            flexData: ptr::null(),
+            flexDataSize: choices.number() as usize,
+            flexDataOffset: choices.number() as usize,
+        };
+        if let Some(flex) = flex {
+            // The usable region is a part of what is there.
+            let start = choices.below(flex.len as u64 + 1) as usize;
+            batch.flexData = flex.start.wrapping_add(start).wrapping_sub(offset).cast();
+            batch.flexDataOffset = offset;
+            batch.flexDataSize = flex.len - start;
+            if flex.len == 0 {
+                batch.flexData = ptr::null();
+            }
+        }
+        let flex_len = flex.map_or(0, |flex| flex.len);
+        let place = self.memory.place(batch);
+        let wrote = self.answer(|run| member!(run.table, EventBatchWrite(run.stream, place)));
+        let reached = wrote.reached.events.len();
+        if schema.is_static {
+            let len = piece.len / schema.size;
+            match wrote.is_success() {
+                true => assert_eq!(reached, len, "all came once"),
+                false => assert!(reached < len.max(1), "{}", wrote.reason),
+            }
+        }
+        self.check_work(&wrote, piece.len + flex_len + count * schema.outside());
+        if wrote.is_success() && reached > 0 {
+            self.decoded.batches += 1;
+            self.decoded.batches_of_many += u64::from(reached > 1);
+            self.count_forms(schema);
+        }
+        if schema.is_static && piece.len == schema.size && flex.is_none() && batch.scope == 0 {
+            // Alone it is the same event.
+            let payload = self
+                .memory
+                .place(payload::of_piece(schema.id, piece, piece.len));
+            let alone = self.answer(|run| member!(run.table, EventWrite(run.stream, payload, 1)));
+            assert_eq!(alone.code, wrote.code, "{} {}", alone.reason, wrote.reason);
+            assert_eq!(alone.reached.events, wrote.reached.events);
+            assert_eq!(alone.reached.kinds, wrote.reached.kinds);
+        }
+    }
+
+    fn counter(&mut self, choices: &mut Choices<'_>, schema: &Layout) {
+        let mut attr = nvtxCounterAttr_t {
+            structSize: size_of::<nvtxCounterAttr_t>(),
+            schemaId: schema.id,
+            name: c"n".as_ptr(),
+            description: schema::name(choices, &mut self.memory),
+            scopeId: choices.pick_or(&self.known.scopes, 0),
+            semantics: crate::semantics::list(choices, &mut self.memory, &self.known),
+            counterId: 0,
+        };
+        if choices.one_in(4) {
+            attr.schemaId = choices.pick(EntryType::ALL).to_raw();
+        }
+        let mut id = 0;
+        let registered =
+            self.answer(|run| member!(run.table, CounterRegister(run.domain, &attr, &mut id)));
+        if !registered.is_success() {
+            return;
+        }
+        let size = self
+            .info
+            .domain()
+            .counter(id)
+            .expect("it is registered")
+            .sample_size();
+        if size > 1 << 12 {
+            return;
+        }
+        let count = 1 + choices.below(3) as usize;
+        let piece = payload::piece(
+            choices,
+            &mut self.memory,
+            &self.known,
+            None,
+            schema,
+            size * count,
+        );
+
+        let wrote = self.answer(|run| {
+            member!(
+                run.table,
+                CounterWrite(run.stream, 5, id, piece.start.cast(), size)
+            )
+        });
+        match wrote.is_success() {
+            true => assert_eq!(wrote.reached.samples, [5]),
+            false => assert!(wrote.reached.samples.is_empty(), "{}", wrote.reason),
+        }
+        self.check_work(&wrote, size);
+
+        let mut batch = nvtxCounterBatch_t {
+            counterId: id,
+            counters: piece.start.cast(),
+            countersSize: piece.len,
+            flags: choices.below(4) << 32 | choices.below(4) << 1,
+            timestamps: ptr::null(),
+            timestampsSize: choices.number() as usize,
+        };
+        if choices.one_in(2) {
+            let len = 8 * choices.pick(&[count, 2, 1, count + 1]);
+            let times = payload::piece(
+                choices,
+                &mut self.memory,
+                &self.known,
+                None,
+                &Layout::default(),
+                len,
+            );
+            batch.timestamps = times.start.cast();
+            batch.timestampsSize = len;
+        }
+        let place = self.memory.place(batch);
+        let wrote = self.answer(|run| member!(run.table, CounterBatchWrite(run.stream, place)));
+        let reached = wrote.reached.samples.len();
+        match wrote.is_success() {
+            true => assert_eq!(reached, count, "all came once"),
+            false => assert!(reached < count, "{}", wrote.reason),
+        }
+        self.check_work(&wrote, piece.len);
+        self.decoded.samples += reached as u64;
+    }
+}

@@ -1,0 +1,77 @@
+//! The files that the built-in backend writes.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::reader::Trace;
+
+/// A folder of its own, in memory where there is one for that. It goes when it is dropped.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+
+        let memory = PathBuf::from("/dev/shm");
+        let parent = if memory.is_dir() {
+            memory
+        } else {
+            std::env::temp_dir()
+        };
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!("nvtxw-garbage-{}-{count}", std::process::id()));
+        std::fs::create_dir(&path).expect("a folder for the files");
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How much of a session was accepted: least and most.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Written {
+    pub marks: [usize; 2],
+    pub ranges: [usize; 2],
+}
+
+impl Written {
+    /// Adds events of this role of the ABI.
+    pub fn add(&mut self, role: u64, [least, most]: [usize; 2]) {
+        let sum = match role {
+            4 => &mut self.marks,
+            2 | 3 | 5 | 7 => &mut self.ranges,
+            // An end is a part of its range.
+            _ => return,
+        };
+        sum[0] += least;
+        sum[1] += most;
+    }
+
+    /// Adds events of any role.
+    pub fn add_any(&mut self, [_, most]: [usize; 2]) {
+        self.marks[1] += most;
+        self.ranges[1] += most;
+    }
+}
+
+/// Reads a file that is complete, and checks that it holds what was accepted.
+pub fn check(path: &Path, written: &Written) {
+    let trace = Trace::read(path);
+    for (what, found, [least, most]) in [
+        ("instants", trace.instants.len(), written.marks),
+        ("ranges", trace.ranges.len(), written.ranges),
+    ] {
+        assert!(
+            (least..=most).contains(&found),
+            "{found} {what} in the file, of {least} to {most} that were accepted"
+        );
+    }
+}

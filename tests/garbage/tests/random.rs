@@ -1,0 +1,74 @@
+//! Pseudo-random inputs: the same in every run.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nvtxw_garbage::{Decoded, FORMS, KINDS, MEMBERS, Successes, calls, decode, files};
+
+/// One test at a time: made-up handles come true, and would disturb the others.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Some bytes, by xorshift.
+fn input(seed: u64, len: usize) -> Vec<u8> {
+    let mut state = (seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..len)
+        .map(|_| if next() < 80 { 0 } else { next() })
+        .collect()
+}
+
+#[test]
+fn any_bytes_of_any_accepted_schema_are_decoded() {
+    let _alone = alone();
+    let mut all = Decoded::default();
+    for seed in 0..4000 {
+        all.add(&decode(&input(seed, 1500)));
+    }
+    let rare = |names: &[&'static str], counts: &[u64]| -> Vec<String> {
+        let counts = names.iter().zip(counts);
+        let rare = counts.filter(|(_, count)| **count < 10);
+        rare.map(|(name, count)| format!("{name}: {count}"))
+            .collect()
+    };
+    assert_eq!(rare(&FORMS, &all.forms), [""; 0], "of {all:?}");
+    assert_eq!(rare(&KINDS, &all.kinds), [""; 0], "of {all:?}");
+    let kinds = all.schemas[1..].iter().all(|count| *count > 1000);
+    let written = all.events > 10_000 && all.batches_of_many > 500 && all.samples > 500;
+    assert!(
+        kinds && written && all.outside > 500,
+        "hardly anything is tested: {all:?}"
+    );
+}
+
+fn assert_all_succeed(members: usize, run: fn(&[u8]) -> Successes, seeds: u64) {
+    let _alone = alone();
+    let mut all = Successes::default();
+    for seed in 0..seeds {
+        let successes = run(&input(seed, 2000));
+        all.iter_mut()
+            .zip(successes)
+            .for_each(|(sum, more)| *sum += more);
+    }
+    for (member, successes) in MEMBERS.iter().zip(all).take(members) {
+        assert!(successes > 50, "{member} hardly ever succeeded: {all:?}");
+    }
+}
+
+#[test]
+fn any_calls_on_any_backend() {
+    assert_all_succeed(MEMBERS.len(), calls, 1000);
+}
+
+#[test]
+fn any_calls_on_the_built_in_backend() {
+    // It takes no relations between time domains.
+    assert_all_succeed(18, files, 200);
+}
