@@ -522,6 +522,10 @@ pub fn relation(choices: &mut Choices<'_>, world: &World) -> Call {
     let are_known = on.domain.knows_time_domain(from) && on.domain.knows_time_domain(to);
     let after = move |world: &mut World, answer: &Answer, is_some: bool| {
         note_panic(world, found, answer);
+        if let (Some(stream), true) = (found, answer.is_success() && is_some) {
+            let session = world.streams[stream].session;
+            world.sessions[session].written.is_related = true;
+        }
         let came = (answer.is_success() && is_some) || answer.reached.met_fate;
         let came = came && world.table.is_collector();
         assert_eq!(answer.reached.relations, usize::from(came));
@@ -567,7 +571,18 @@ pub fn relation(choices: &mut Choices<'_>, world: &World) -> Call {
             })
         }
         _ => {
-            let slopes = [1.0, 0.5, 1e300, 0.0, -1.0, f64::NAN, f64::INFINITY, 5e-324];
+            let slopes = [
+                1.0,
+                0.5,
+                2.0,
+                3.7,
+                1e300,
+                0.0,
+                -1.0,
+                f64::NAN,
+                f64::INFINITY,
+                5e-324,
+            ];
             let slope = choices.pick(&slopes);
             let expect = on.expect(true, are_known && slope > 0.0 && slope.is_finite());
             let run = move |table: &Table| {

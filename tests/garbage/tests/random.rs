@@ -48,7 +48,7 @@ fn any_bytes_of_any_accepted_schema_are_decoded() {
     );
 }
 
-fn assert_all_succeed(members: usize, run: fn(&[u8]) -> Successes, seeds: u64) {
+fn assert_all_succeed(run: fn(&[u8]) -> Successes, seeds: u64) {
     let _alone = alone();
     let mut all = Successes::default();
     for seed in 0..seeds {
@@ -57,18 +57,20 @@ fn assert_all_succeed(members: usize, run: fn(&[u8]) -> Successes, seeds: u64) {
             .zip(successes)
             .for_each(|(sum, more)| *sum += more);
     }
-    for (member, successes) in MEMBERS.iter().zip(all).take(members) {
-        assert!(successes > 50, "{member} hardly ever succeeded: {all:?}");
+    for (member, successes) in MEMBERS.iter().zip(all) {
+        assert!(
+            successes > seeds / 20,
+            "{member} hardly ever succeeded: {all:?}"
+        );
     }
 }
 
 #[test]
 fn any_calls_on_any_backend() {
-    assert_all_succeed(MEMBERS.len(), calls, 1000);
+    assert_all_succeed(calls, 1000);
 }
 
 #[test]
 fn any_calls_on_the_built_in_backend() {
-    // It takes no relations between time domains.
-    assert_all_succeed(18, files, 200);
+    assert_all_succeed(files, 200);
 }
