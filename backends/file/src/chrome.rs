@@ -2,9 +2,7 @@
 
 mod encoder;
 mod flows;
-mod json;
 mod lines;
-mod names;
 mod threads;
 
 use std::convert::Infallible;
@@ -18,6 +16,7 @@ use self::lines::Lines;
 use self::threads::Threads;
 use crate::config::Settings;
 use crate::format::{Fact, FactValue, Format, FormatStream, Half, NoRanges, Number, Ranges};
+use crate::json;
 use crate::proto::Writer;
 use crate::sink::{Framing, Sink};
 use crate::timeline::Base;

@@ -168,6 +168,7 @@ mod counter;
 mod flow;
 mod format;
 mod intern;
+mod json;
 mod lane;
 mod merge;
 mod outlet;

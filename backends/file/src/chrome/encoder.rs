@@ -3,15 +3,11 @@
 
 use std::collections::HashMap;
 
-use nvtxw_backend::{
-    Domain, Event, EventKind, Field, FieldKind, FieldRole, Schema, Text, Value, Visitor,
-};
+use nvtxw_backend::{Domain, Event, EventKind, FieldKind, FieldRole, Schema, Text};
 
-use super::json;
-use super::names::Names;
-use crate::attribute::{self, lossy};
-use crate::flow::flow;
+use crate::attribute;
 use crate::format::Half;
+use crate::json::{self, Args, ArgsState};
 use crate::proto::Writer;
 
 /// What stands before a flow's number in what an event says, where nothing else has this byte. The
@@ -29,9 +25,7 @@ const ARGS: &[u8] = b",\"args\":{";
 /// Encodes the events of a stream.
 #[derive(Default)]
 pub(super) struct Encoder {
-    names: Names,
-    /// For each array and struct that is open, whether it is an array.
-    levels: Vec<bool>,
+    args: ArgsState,
     /// Whether events of a schema may be correlated.
     correlated: HashMap<u64, bool>,
     /// The same of the schema that was asked for last.
@@ -60,46 +54,62 @@ impl Encoder {
         half: Half<'_>,
         out: &mut Writer,
     ) -> bool {
-        // Names may repeat where several payloads meet.
-        self.names.begin(match half {
-            Half::Second(first) => Some(first),
-            Half::First if event.payload_count() > 1 => Some(&[]),
-            Half::First => None,
-        });
-        if let Half::First = half {
-            out.raw(NAME);
-            match event.message() {
-                Some(Text::Registered(string)) => json::text(string.text(), out),
-                _ => json::text(&attribute::name(event), out),
-            }
-            if let Some(category) = event.category() {
-                out.raw(CATEGORY);
-                json::text(&attribute::category(category, domain), out);
-            }
-            out.raw(ARGS);
-        }
-        self.levels.clear();
-        let mut args = Args {
-            out,
-            names: &mut self.names,
-            levels: &mut self.levels,
-            comma: matches!(half, Half::Second(first) if has_args(first)),
-            hidden: 0,
-            flows: false,
-        };
         match half {
             Half::First => {
+                out.raw(NAME);
+                match event.message() {
+                    Some(Text::Registered(string)) => json::text(string.text(), out),
+                    _ => json::text(&attribute::name(event), out),
+                }
+                if let Some(category) = event.category() {
+                    out.raw(CATEGORY);
+                    json::text(&attribute::category(category, domain), out);
+                }
+                out.raw(ARGS);
+                // Names may repeat where several payloads meet.
+                let before = (event.payload_count() > 1).then_some(&[][..]);
+                let mut args = Args::begin(&mut self.args, before, out);
                 if let Some(color) = event.color() {
                     args.attribute(event, FieldRole::Color, "color", &attribute::color(color));
                 }
                 if event.kind() == EventKind::RangeStart {
                     args.range_id(event);
                 }
+                event.visit(&mut args);
             }
-            Half::Second(first) => args.changes(event, domain, first),
+            Half::Second(first) => {
+                let mut args = Args::begin(&mut self.args, Some(args_of(first)), out);
+                changes(event, domain, first, &mut args);
+                event.visit(&mut args);
+            }
         }
-        event.visit(&mut args);
-        args.flows
+        for flow in &self.args.flows {
+            out.raw(&[FLOW]);
+            out.raw(format!("{flow:016x}").as_bytes());
+        }
+        !self.args.flows.is_empty()
+    }
+}
+
+/// A range has name, category and colour of its first half. What its second has instead of them is
+/// an argument.
+fn changes(event: &Event<'_>, domain: &Domain, first: &[u8], args: &mut Args<'_>) {
+    if let Some(message) = attribute::message(event)
+        && !first.starts_with(&quoted(NAME, &message, b","))
+    {
+        args.attribute(event, FieldRole::Message, "message", &message);
+    }
+    if let Some(category) = event.category() {
+        let category = attribute::category(category, domain);
+        if !says(first, &quoted(CATEGORY, &category, ARGS)) {
+            args.attribute(event, FieldRole::Category, "category", &category);
+        }
+    }
+    if let Some(color) = event.color() {
+        let color = attribute::color(color);
+        if !says(first, &quoted(b":", &color, b"")) {
+            args.attribute(event, FieldRole::Color, "color", &color);
+        }
     }
 }
 
@@ -125,174 +135,30 @@ fn says(event: &[u8], what: &[u8]) -> bool {
     event.windows(what.len()).any(|part| part == what)
 }
 
-/// Whether there are arguments in what the first half of a range says.
-fn has_args(mut first: &[u8]) -> bool {
+/// The arguments in what the first half of a range says.
+fn args_of(mut first: &[u8]) -> &[u8] {
     while let Some(before) = first.len().checked_sub(1 + FLOW_DIGITS)
         && first[before] == FLOW
     {
         first = &first[..before];
     }
-    !first.ends_with(b"{")
+    let at = first.windows(ARGS.len()).position(|part| part == ARGS);
+    at.map_or(&[], |at| &first[at + ARGS.len()..])
 }
 
-/// Shows the fields of an event's payloads as arguments.
-struct Args<'a> {
-    out: &'a mut Writer,
-    names: &'a mut Names,
-    levels: &'a mut Vec<bool>,
-    /// Whether something stands before the next value.
-    comma: bool,
-    /// How many hidden arrays and structs are open.
-    hidden: usize,
-    flows: bool,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Args<'_> {
-    /// A range has name, category and colour of its first half. What its second has instead of
-    /// them is an argument.
-    fn changes(&mut self, event: &Event<'_>, domain: &Domain, first: &[u8]) {
-        if let Some(message) = attribute::message(event)
-            && !first.starts_with(&quoted(NAME, &message, b","))
-        {
-            self.attribute(event, FieldRole::Message, "message", &message);
-        }
-        if let Some(category) = event.category() {
-            let category = attribute::category(category, domain);
-            if !says(first, &quoted(CATEGORY, &category, ARGS)) {
-                self.attribute(event, FieldRole::Category, "category", &category);
-            }
-        }
-        if let Some(color) = event.color() {
-            let color = attribute::color(color);
-            if !says(first, &quoted(b":", &color, b"")) {
-                self.attribute(event, FieldRole::Color, "color", &color);
-            }
-        }
-    }
-
-    /// An attribute of the event under the name that its entry has, unless that is hidden.
-    fn attribute(&mut self, event: &Event<'_>, role: FieldRole, name: &str, value: &str) {
-        if let Some(name) = attribute::entry(event, role, name) {
-            self.key(name);
-            json::text(value, self.out);
-        }
-    }
-
-    /// What joins the halves of a range.
-    fn range_id(&mut self, event: &Event<'_>) {
-        if let Some(id) = event.range_id()
-            && let Some(name) = attribute::entry(event, FieldRole::RangeId, "range_id")
-        {
-            self.key(name);
-            json::unsigned(id, self.out);
-        }
-    }
-
-    fn key(&mut self, name: &str) {
-        if self.comma {
-            self.out.raw(b",");
-        }
-        self.comma = true;
-        if self.levels.is_empty() {
-            self.names.write(name, self.out);
-        } else {
-            json::text(name, self.out);
-        }
-        self.out.raw(b":");
-    }
-
-    /// What stands before the value of a field, or of an element of one.
-    fn begin(&mut self, field: &Field) {
-        if self.levels.last() != Some(&true) {
-            self.key(field.name());
-            return;
-        }
-        if self.comma {
-            self.out.raw(b",");
-        }
-        self.comma = true;
-    }
-
-    /// Opens an array or a struct, unless it is hidden.
-    fn open(&mut self, field: &Field, is_array: bool) {
-        if self.hidden > 0 || field.is_hidden() {
-            self.hidden += 1;
-            return;
-        }
-        self.begin(field);
-        self.out.raw(if is_array { b"[" } else { b"{" });
-        self.levels.push(is_array);
-        self.comma = false;
-    }
-
-    fn close(&mut self) {
-        if self.hidden > 0 {
-            self.hidden -= 1;
-        } else if let Some(is_array) = self.levels.pop() {
-            self.out.raw(if is_array { b"]" } else { b"}" });
-            self.comma = true;
-        }
-    }
-}
-
-impl Visitor for Args<'_> {
-    fn value(&mut self, field: &Field, value: Value<'_>) {
-        if let Some(correlation) = field.correlation()
-            && let Some(flow) = flow(correlation, value)
-        {
-            self.out.raw(&[FLOW]);
-            self.out.raw(format!("{flow:016x}").as_bytes());
-            self.flows = true;
-        }
-        if self.hidden > 0 || field.is_hidden() {
-            return;
-        }
-        if value == Value::Registered(None) && self.levels.last() != Some(&true) {
-            return;
-        }
-        self.begin(field);
-        let out = &mut *self.out;
-        match value {
-            Value::I64(value) => json::signed(value, out),
-            Value::U64(value) => json::unsigned(value, out),
-            Value::I128(value) => json::wide_signed(value, out),
-            Value::U128(value) => json::wide_unsigned(value, out),
-            Value::F32(value) => json::float(value, out),
-            Value::F64(value) => json::float(value, out),
-            Value::Char(code) => {
-                let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-                json::text(character.encode_utf8(&mut [0; 4]), out);
-            }
-            Value::Address(address) => json::text(&format!("{address:#x}"), out),
-            Value::Text(bytes) => json::text(&lossy(bytes), out),
-            Value::Wide(text) => json::text(&text.to_string(), out),
-            Value::Registered(None) => out.raw(b"null"),
-            Value::Registered(Some(string)) => json::text(string.text(), out),
-            Value::Enum { value, meaning } => {
-                match (meaning.as_bool(value), meaning.describe(value)) {
-                    (Some(true), _) => out.raw(b"true"),
-                    (Some(false), _) => out.raw(b"false"),
-                    (None, Some(words)) => json::text(&words, out),
-                    (None, None) => json::unsigned(value, out),
-                }
-            }
-            Value::Bytes(bytes) => json::hexadecimal(bytes, out),
-        }
-    }
-
-    fn begin_array(&mut self, field: &Field, _len: usize) {
-        self.open(field, true);
-    }
-
-    fn end_array(&mut self, _field: &Field) {
-        self.close();
-    }
-
-    fn begin_struct(&mut self, field: &Field, _schema: &Schema) {
-        self.open(field, false);
-    }
-
-    fn end_struct(&mut self, _field: &Field) {
-        self.close();
+    #[test]
+    fn the_arguments_are_what_stands_behind_their_name() {
+        let first = br#""name":"\",\"args\":{\"no\":","args":{"a":1"#;
+        assert_eq!(args_of(first), br#""a":1"#);
+        let flows = b"\x01000000000000002a\x01ffffffffffffffff";
+        assert_eq!(args_of(&[first, &flows[..]].concat()), br#""a":1"#);
+        assert_eq!(
+            args_of(&[&b"\"name\":\"\",\"args\":{"[..], flows].concat()),
+            b""
+        );
     }
 }

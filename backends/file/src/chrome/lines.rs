@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use nvtxw_backend::{Result, Time};
 
+use super::Chrome;
 use super::encoder::{FLOW, FLOW_DIGITS};
 use super::flows::{Arrow, Point};
 use super::threads::Spot;
-use super::{Chrome, json};
 use crate::format::Number;
+use crate::json;
 use crate::outlet::Outlet;
 use crate::proto::Writer;
 use crate::timeline::{Emit, On};
@@ -243,11 +244,12 @@ impl Emit for Lines {
         let (base, out) = (self.session.base, &mut self.outlet.out);
         open_point(b"E", &thread.head, base, time, out);
         out.raw(b"\"args\":{");
-        let rest = behind_the_comma(event);
+        // The first half is not before it.
+        let rest = event.strip_prefix(b",").unwrap_or(event);
         if asked != time {
             out.raw(b"\"nvtxw.end\":");
             json::micros(base, asked, out);
-            if !rest.is_empty() {
+            if !matches!(rest, [] | [FLOW, ..]) {
                 out.raw(b",");
             }
         }
@@ -360,14 +362,6 @@ fn copy(mut event: &[u8], out: &mut Writer) {
         event = &event[at + 1 + FLOW_DIGITS..];
     }
     out.raw(event);
-}
-
-/// What the second half of a range says, when the first is not before it.
-fn behind_the_comma(mut event: &[u8]) -> &[u8] {
-    while event.first() == Some(&FLOW) {
-        event = &event[1 + FLOW_DIGITS..];
-    }
-    event.strip_prefix(b",").unwrap_or(event)
 }
 
 /// The flows in what an event says.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::json;
+use crate::json;
 use crate::proto::Writer;
 use crate::track::{Scale, Track, TrackId, Tracks};
 

@@ -1,12 +1,16 @@
 //! JSON text.
 
+mod args;
+mod names;
+
+pub(crate) use self::args::{Args, ArgsState};
 use crate::proto::Writer;
 
 /// The greatest integer up to which readers that take numbers for doubles tell all apart.
 const SAFE: u64 = 1 << 53;
 
 /// A string, in quotes.
-pub(super) fn text(text: &str, out: &mut Writer) {
+pub(crate) fn text(text: &str, out: &mut Writer) {
     out.raw(b"\"");
     let bytes = text.as_bytes();
     // Without a way out the loop takes many bytes at once.
@@ -50,7 +54,7 @@ fn escaped(bytes: &[u8], out: &mut Writer) {
 }
 
 /// Bytes, as a string `0x…`.
-pub(super) fn hexadecimal(bytes: &[u8], out: &mut Writer) {
+pub(crate) fn hexadecimal(bytes: &[u8], out: &mut Writer) {
     out.raw(b"\"0x");
     for &byte in bytes {
         out.raw(&hexadecimal_digits(byte));
@@ -63,27 +67,27 @@ fn hexadecimal_digits(byte: u8) -> [u8; 2] {
 }
 
 /// A number without quotes, however great.
-pub(super) fn digits(value: impl itoa::Integer, out: &mut Writer) {
+pub(crate) fn digits(value: impl itoa::Integer, out: &mut Writer) {
     out.raw(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// An integer: a number, or a string of its digits if a double can't hold it.
-pub(super) fn signed(value: i64, out: &mut Writer) {
+pub(crate) fn signed(value: i64, out: &mut Writer) {
     integer(value, value.unsigned_abs() <= SAFE, out);
 }
 
 /// The same without a sign.
-pub(super) fn unsigned(value: u64, out: &mut Writer) {
+pub(crate) fn unsigned(value: u64, out: &mut Writer) {
     integer(value, value <= SAFE, out);
 }
 
 /// The same for 128 bits.
-pub(super) fn wide_signed(value: i128, out: &mut Writer) {
+pub(crate) fn wide_signed(value: i128, out: &mut Writer) {
     integer(value, value.unsigned_abs() <= SAFE.into(), out);
 }
 
 /// The same for 128 bits without a sign.
-pub(super) fn wide_unsigned(value: u128, out: &mut Writer) {
+pub(crate) fn wide_unsigned(value: u128, out: &mut Writer) {
     integer(value, value <= SAFE.into(), out);
 }
 
@@ -98,7 +102,7 @@ fn integer(value: impl itoa::Integer, is_safe: bool, out: &mut Writer) {
 }
 
 /// The shortest number that is read back as this one; a string for what is no number in JSON.
-pub(super) fn float(value: impl Float, out: &mut Writer) {
+pub(crate) fn float(value: impl Float, out: &mut Writer) {
     match value.unusual() {
         None => out.raw(zmij::Buffer::new().format_finite(value).as_bytes()),
         Some(text) => out.raw(text),
@@ -106,7 +110,7 @@ pub(super) fn float(value: impl Float, out: &mut Writer) {
 }
 
 /// Floating-point numbers: of 32 bits the shortest text is shorter.
-pub(super) trait Float: zmij::Float + Into<f64> + Copy {
+pub(crate) trait Float: zmij::Float + Into<f64> + Copy {
     fn unusual(self) -> Option<&'static [u8]> {
         let value: f64 = self.into();
         match value {
@@ -122,7 +126,7 @@ impl Float for f32 {}
 impl Float for f64 {}
 
 /// The nanoseconds from `start` to `end` as microseconds, exactly.
-pub(super) fn micros(start: i64, end: i64, out: &mut Writer) {
+pub(crate) fn micros(start: i64, end: i64, out: &mut Writer) {
     if end < start {
         out.raw(b"-");
     }

@@ -1,6 +1,6 @@
 //! The names of an event's arguments: no two are alike.
 
-use super::json;
+use super::text;
 use crate::intern::hash;
 use crate::proto::Writer;
 
@@ -14,8 +14,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Begins an event; with `Some` its names are made unique, among those of the first half of its
-    /// range too.
+    /// Begins an event; with `Some` its names are made unique, among those of these arguments too.
     #[inline]
     pub(super) fn begin(&mut self, first: Option<&[u8]>) {
         self.check = first.is_some();
@@ -40,7 +39,7 @@ impl Names {
     /// Appends a name if it was not used.
     fn write_new(&mut self, name: &str, out: &mut Writer) -> bool {
         let before = out.len();
-        json::text(name, out);
+        text(name, out);
         if !self.check {
             return true;
         }
@@ -54,22 +53,18 @@ impl Names {
     }
 }
 
-/// The names of the arguments in what an event says, with their quotes.
-fn keys(event: &[u8]) -> impl Iterator<Item = &[u8]> {
-    // In a string there is a backslash before each quote.
-    let begin = b"\"args\":{";
-    let at = event.windows(begin.len()).position(|part| part == begin);
-    let mut rest = at.map_or(&[][..], |at| &event[at + begin.len()..]);
+/// The names of the arguments that are written, with their quotes.
+fn keys(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut depth = 0;
     std::iter::from_fn(move || {
         loop {
             let (&byte, after) = rest.split_first()?;
             match byte {
                 b'"' => {
-                    let (text, after) = rest.split_at(string_len(rest));
+                    let (key, after) = rest.split_at(string_len(rest));
                     rest = after;
                     if depth == 0 && after.first() == Some(&b':') {
-                        return Some(text);
+                        return Some(key);
                     }
                     continue;
                 }
@@ -101,19 +96,19 @@ mod tests {
 
     #[test]
     fn keys_of_the_arguments_are_found() {
-        let event = r#""name":"\"args\":{\"no\":","args":{"a":"x\",\"no\":","b\\":{"no":[{"no":1}]},"c":[],"d":2"#;
-        let found: Vec<_> = keys(event.as_bytes())
+        let args = r#""a":"x\",\"no\":","b\\":{"no":[{"no":1}]},"c":[],"d":2"#;
+        let found: Vec<_> = keys(args.as_bytes())
             .map(|key| str::from_utf8(key).unwrap())
             .collect();
         assert_eq!(found, [r#""a""#, r#""b\\""#, r#""c""#, r#""d""#]);
-        assert_eq!(keys(b"\"args\":{").count(), 0);
+        assert_eq!(keys(b"").count(), 0);
     }
 
     #[test]
     fn names_that_repeat_are_numbered() {
         let mut names = Names::default();
         let mut out = Writer::default();
-        names.begin(Some(br#""name":"x","args":{"a":1,"a (2)":2"#));
+        names.begin(Some(br#""a":1,"a (2)":2"#));
         for name in ["a", "b", "b"] {
             names.write(name, &mut out);
         }
