@@ -134,7 +134,7 @@ impl FormatStream for ChromeStream {
         self.lines.add_place(track);
     }
 
-    fn add_counter(&mut self, track: TrackId) -> u32 {
+    fn add_counter(&mut self, track: TrackId, _scope: &ScopeRef) -> u32 {
         self.lines.add_counter(track)
     }
 
@@ -179,8 +179,8 @@ impl FormatStream for ChromeStream {
         self.encoder.event(event, self.info.domain(), half, out);
     }
 
-    fn value(&mut self, value: Number, out: &mut Writer) {
-        self::value(value, out);
+    fn value(&mut self, value: Option<Number>, out: &mut Writer) {
+        self::value(value.unwrap_or(Number::Float(f64::NAN)), out);
     }
 
     fn begin(&mut self) -> &mut Lines {
@@ -200,6 +200,7 @@ impl FormatStream for ChromeStream {
 fn value(value: Number, out: &mut Writer) {
     match value {
         Number::Int(value) => json::digits(value, out),
+        Number::Great(value) => json::digits(value, out),
         Number::Float(value) => json::float(value, out),
     }
 }

@@ -123,7 +123,7 @@ impl Visitor for Sample {
         }
         self.values.push(match value {
             Value::I64(value) => Number::Int(value),
-            Value::U64(value) | Value::Address(value) | Value::Enum { value, .. } => number(value),
+            Value::U64(value) | Value::Address(value) | Value::Enum { value, .. } => value.into(),
             Value::I128(value) => Number::Float(value as f64),
             Value::U128(value) => Number::Float(value as f64),
             Value::F32(value) => Number::Float(value.into()),
@@ -153,9 +153,4 @@ impl Visitor for Sample {
         self.hidden = self.hidden.saturating_sub(1);
         self.depth -= 1;
     }
-}
-
-/// The format has no unsigned counters: what is too great becomes the nearest double.
-fn number(value: u64) -> Number {
-    i64::try_from(value).map_or(Number::Float(value as f64), Number::Int)
 }

@@ -93,8 +93,8 @@ pub(crate) trait FormatStream: Send + 'static {
     /// The timeline's next place, and the track that it is.
     fn add_place(&mut self, track: TrackId, scope: &ScopeRef);
 
-    /// A counter. Returns its number, which counts from 0.
-    fn add_counter(&mut self, track: TrackId) -> u32;
+    /// A counter that is sampled in `scope`. Returns its number, which counts from 0.
+    fn add_counter(&mut self, track: TrackId, scope: &ScopeRef) -> u32;
 
     /// Refuses a time that the file can't hold.
     fn admit(&self, _time: i64) -> Result<()> {
@@ -126,8 +126,8 @@ pub(crate) trait FormatStream: Send + 'static {
     /// Appends what an event has besides time and place.
     fn event(&mut self, event: &Event<'_>, half: Half<'_>, out: &mut Writer);
 
-    /// The same for a counter's value.
-    fn value(&mut self, value: Number, out: &mut Writer);
+    /// The same for a counter's value; `None` where there is none, so that there is a gap.
+    fn value(&mut self, value: Option<Number>, out: &mut Writer);
 
     /// How many bytes wait for the next [`begin`](Self::begin) that are not a part of any event.
     fn pending(&self) -> usize {
@@ -197,5 +197,24 @@ pub(crate) enum Half<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     Int(i64),
+    /// An integer from 2^63 on.
+    Great(u64),
     Float(f64),
+}
+
+impl From<u64> for Number {
+    fn from(value: u64) -> Self {
+        i64::try_from(value).map_or(Self::Great(value), Self::Int)
+    }
+}
+
+impl Number {
+    /// The nearest double.
+    pub(crate) fn as_f64(self) -> f64 {
+        match self {
+            Self::Int(value) => value as f64,
+            Self::Great(value) => value as f64,
+            Self::Float(value) => value,
+        }
+    }
 }

@@ -119,7 +119,7 @@ impl FormatStream for PerfettoStream {
         self.packets.add_place(track);
     }
 
-    fn add_counter(&mut self, track: TrackId) -> u32 {
+    fn add_counter(&mut self, track: TrackId, _scope: &ScopeRef) -> u32 {
         self.packets.add_counter(track)
     }
 
@@ -186,8 +186,8 @@ impl FormatStream for PerfettoStream {
         self.encoder.event(event, self.info.domain(), half, out);
     }
 
-    fn value(&mut self, value: Number, out: &mut Writer) {
-        packet::value(value, out);
+    fn value(&mut self, value: Option<Number>, out: &mut Writer) {
+        packet::value(value.unwrap_or(Number::Float(f64::NAN)), out);
     }
 
     #[inline]

@@ -281,7 +281,7 @@ impl<F: Format> StreamIn<F> {
         let parent = shared.counter_place(&self.info, scope);
         let tracks = counter::tracks(counter, parent, self.number, shared).into_iter();
         let tracked = tracks.map(|(track, meaning)| Tracked {
-            track: self.out.add_counter(track),
+            track: self.out.add_counter(track, scope),
             meaning,
             last: None,
         });
@@ -478,7 +478,7 @@ impl<F: Format> Stream for StreamIn<F> {
                     Some(base) => Content::Ready(base),
                     None => {
                         self.fields.clear();
-                        self.out.value(value, &mut self.fields);
+                        self.out.value(Some(value), &mut self.fields);
                         Content::Fields(self.fields.as_bytes())
                     }
                 };
@@ -510,12 +510,10 @@ impl<F: Format> Stream for StreamIn<F> {
             let value = match reason {
                 NoValueReason::Zero => Some(*tracked.last.insert(Number::Int(0))),
                 // No sum could leave a gap behind.
-                NoValueReason::Unavailable if tracked.meaning.is_delta => None,
-                NoValueReason::Unavailable => Some(Number::Float(f64::NAN)),
+                NoValueReason::Unavailable if tracked.meaning.is_delta => continue,
+                NoValueReason::Unavailable => None,
+                NoValueReason::Unchanged if tracked.last.is_none() => continue,
                 NoValueReason::Unchanged => tracked.last,
-            };
-            let Some(value) = value else {
-                continue;
             };
             let track = tracked.track;
             self.fields.clear();

@@ -36,6 +36,19 @@ enum Anchor {
     Vm,
 }
 
+/// What a track stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TrackKind {
+    /// A step of a scope's path.
+    Scope,
+    Domain,
+    /// A stream without scope.
+    Stream,
+    /// A group of counters.
+    Group,
+    Counter,
+}
+
 /// How a track is shown.
 #[derive(Clone)]
 pub(crate) struct Label {
@@ -61,8 +74,7 @@ pub(crate) struct Track {
     pub(crate) rank: u32,
     /// Tracks of one place are shown as one. The place's own track has its number.
     pub(crate) place: TrackId,
-    /// Whether it is a step of a scope's path, or a domain.
-    pub(crate) in_scope: bool,
+    pub(crate) kind: TrackKind,
     pub(crate) label: Label,
 }
 
@@ -225,13 +237,19 @@ impl Inner {
         let rank = *children;
         *children += 1;
         let place = self.tracks.len() as TrackId + 1;
-        let in_scope = matches!(key, Key::Scope(..) | Key::Domain(..));
+        let kind = match key {
+            Key::Scope(..) => TrackKind::Scope,
+            Key::Domain(..) => TrackKind::Domain,
+            Key::Stream(..) => TrackKind::Stream,
+            Key::Group(..) => TrackKind::Group,
+            Key::Counter(..) => TrackKind::Counter,
+        };
         self.by_key.insert(key, place);
         self.add(Track {
             parent,
             rank,
             place,
-            in_scope,
+            kind,
             label,
         })
     }

@@ -350,8 +350,7 @@ fn add(sum: Number, value: &[u8]) -> Number {
             Some(sum) => Number::Int(sum),
             None => Number::Float(sum as f64 + value as f64),
         },
-        (Number::Int(sum), Err(_)) => float(sum as f64),
-        (Number::Float(sum), _) => float(sum),
+        _ => float(sum.as_f64()),
     }
 }
 

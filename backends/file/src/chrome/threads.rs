@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::json;
 use crate::proto::Writer;
-use crate::track::{Scale, Track, TrackId, Tracks};
+use crate::track::{Scale, Track, TrackId, TrackKind, Tracks};
 
 /// The process of what has no scope. Other processes and threads have the number of their track,
 /// plus this.
@@ -40,7 +40,7 @@ impl Spot {
         let (mut process, mut process_name) = (SESSION, None);
         let mut rest = &path[..];
         if let [root, below @ ..] = rest
-            && root.in_scope
+            && matches!(root.kind, TrackKind::Scope | TrackKind::Domain)
         {
             process = root.place + SESSION;
             process_name = Some(root.label.name.clone());

@@ -64,26 +64,26 @@ fn greatest(ty: EntryType) -> Option<f64> {
 }
 
 fn normalized(value: Number, one: f64) -> Number {
-    let value = match value {
-        Number::Int(value) => value as f64,
-        Number::Float(value) => value,
-    };
     // The least signed value is a step farther from 0 than the greatest one.
-    Number::Float((value / one).max(-1.0))
+    Number::Float((value.as_f64() / one).max(-1.0))
 }
 
 fn scaled(value: Number, (by, divided): (u64, u64)) -> Number {
-    match value {
-        Number::Int(value) => {
-            let product = i128::from(value) * i128::from(by);
-            let divided = i128::from(divided);
-            match i64::try_from(product / divided) {
-                Ok(exact) if product % divided == 0 => Number::Int(exact),
-                _ => Number::Float(product as f64 / divided as f64),
-            }
-        }
-        Number::Float(value) => Number::Float(value * by as f64 / divided as f64),
-    }
+    let (is_negative, magnitude) = match value {
+        Number::Int(value) => (value < 0, value.unsigned_abs()),
+        Number::Great(value) => (false, value),
+        Number::Float(value) => return Number::Float(value * by as f64 / divided as f64),
+    };
+    let (product, divided) = (u128::from(magnitude) * u128::from(by), u128::from(divided));
+    let exact = match u64::try_from(product / divided) {
+        _ if product % divided != 0 => None,
+        Ok(exact) if is_negative => 0_i64.checked_sub_unsigned(exact).map(Number::Int),
+        exact => exact.ok().map(Number::from),
+    };
+    exact.unwrap_or_else(|| {
+        let magnitude = product as f64 / divided as f64;
+        Number::Float(if is_negative { -magnitude } else { magnitude })
+    })
 }
 
 /// How a counter's track is shown.
@@ -138,11 +138,12 @@ fn scaled_limit(limit: Limit, scale: (u64, u64)) -> Limit {
     }
     let value = match limit {
         Limit::I64(limit) => Number::Int(limit),
-        Limit::U64(limit) => i64::try_from(limit).map_or(Number::Float(limit as f64), Number::Int),
+        Limit::U64(limit) => limit.into(),
         Limit::F64(limit) => Number::Float(limit),
     };
     match scaled(value, scale) {
         Number::Int(limit) => Limit::I64(limit),
+        Number::Great(limit) => Limit::U64(limit),
         Number::Float(limit) => Limit::F64(limit),
     }
 }
@@ -162,7 +163,7 @@ impl fmt::Display for Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Number::{Float, Int};
+    use Number::{Float, Great, Int};
 
     #[test]
     fn integers_that_come_out_even_stay_integers() {
@@ -170,6 +171,13 @@ mod tests {
         assert_eq!(scaled(Int(4), (1, 2)), Int(2));
         assert_eq!(scaled(Int(-6), (3, 2)), Int(-9));
         assert_eq!(scaled(Int(i64::MAX), (4, 4)), Int(i64::MAX));
+        assert_eq!(scaled(Int(i64::MIN), (2, 2)), Int(i64::MIN));
+        assert_eq!(scaled(Int(-3), (1, 2)), Float(-1.5));
+        assert_eq!(scaled(Int(i64::MAX), (2, 1)), Great(u64::MAX - 1));
+        assert_eq!(
+            scaled(Great(u64::MAX), (1, 5)),
+            Int(3_689_348_814_741_910_323)
+        );
         assert_eq!(
             scaled(Int(i64::MAX), (u64::MAX, 1)),
             Float(i64::MAX as f64 * u64::MAX as f64)

@@ -529,7 +529,8 @@ impl Emit for Packets {
 pub(super) fn value(number: Number, out: &mut Writer) {
     match number {
         Number::Int(value) => out.int(event::COUNTER_VALUE, value),
-        Number::Float(value) => out.double(event::DOUBLE_COUNTER_VALUE, value),
+        // The format has no unsigned counters.
+        _ => out.double(event::DOUBLE_COUNTER_VALUE, number.as_f64()),
     }
 }
 

@@ -556,7 +556,7 @@ fn counters_are_values_of_their_process() {
             r#"{"ph":"C","pid":1,"ts":0.002,"name":"main/local","args":{"value":"NaN"}}"#,
             r#"{"ph":"C","pid":3,"ts":0.001,"name":"Engine/power","args":{"W":0.5}}"#,
             r#"{"ph":"C","pid":3,"ts":0.001,"name":"Engine/power","id":"6","args":{"value":5}}"#,
-            r#"{"ph":"C","pid":3,"ts":0.001,"name":"memory","args":{"bytes":1.8446744073709552e+19}}"#,
+            r#"{"ph":"C","pid":3,"ts":0.001,"name":"memory","args":{"bytes":18446744073709551615}}"#,
             r#"{"ph":"C","pid":3,"ts":0.002,"name":"Engine/power","args":{"W":"NaN"}}"#,
             r#"{"ph":"C","pid":3,"ts":0.003,"name":"traffic/read","args":{"value":7}}"#,
             r#"{"ph":"C","pid":3,"ts":0.003,"name":"traffic/written","args":{"value":8}}"#,
