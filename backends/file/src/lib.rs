@@ -130,7 +130,8 @@
 //! shown together with the others, where it can't disturb them; one in which a push is open holds only
 //! what surely nests; and a push that ends before a nested range that was written already ends with
 //! that (counted as overlapping), and has an annotation `nvtxw.end` with its own end, in the file's
-//! times. All other times are right. So is the file when the program is killed.
+//! times. All other times are right. Readers sum up the differences of a counter in the order in which
+//! they stand in the file. So is the file when the program is killed.
 //!
 //! When the session ends, a file where full knowledge would have changed anything is put in order, so
 //! that it is what it would have been if all had come in order. That reads and writes it once more, to

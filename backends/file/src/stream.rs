@@ -280,10 +280,16 @@ impl<F: Format> StreamIn<F> {
         let shared = &self.shared.tracks;
         let parent = shared.counter_place(&self.info, scope);
         let tracks = counter::tracks(counter, parent, self.number, shared).into_iter();
-        let tracked = tracks.map(|(track, meaning)| Tracked {
-            track: self.out.add_counter(track, scope),
-            meaning,
-            last: None,
+        let tracked = tracks.map(|(track, meaning)| {
+            let track = self.out.add_counter(track, scope);
+            if meaning.is_delta {
+                self.timeline.add_sum(track);
+            }
+            Tracked {
+                track,
+                meaning,
+                last: None,
+            }
         });
         self.counters.push(tracked.collect());
         self.counter_indices.insert(key, self.counters.len() - 1);

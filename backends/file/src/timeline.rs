@@ -128,6 +128,14 @@ impl Push {
     }
 }
 
+/// A counter whose values are the differences to those before.
+struct Sum {
+    counter: u32,
+    /// The time of the last value that was written, in the order of time.
+    last: i64,
+    is_unsettled: bool,
+}
+
 /// A started range whose end has not come yet.
 struct Start {
     place: u32,
@@ -165,6 +173,7 @@ pub(crate) struct Timeline {
     places: Vec<Place>,
     /// By range ID.
     starts: HashMap<u64, Start>,
+    sums: Vec<Sum>,
     orders: u64,
     /// Where the last item that was written starts.
     frontier: Option<i64>,
@@ -225,7 +234,17 @@ impl Timeline {
     /// Whether anything would stand elsewhere in the file, or end at another time, if all had been
     /// known from the start.
     pub(crate) fn is_unsettled(&self) -> bool {
-        self.places.iter().any(|place| place.lanes.is_unsettled())
+        self.sums.iter().any(|sum| sum.is_unsettled)
+            || self.places.iter().any(|place| place.lanes.is_unsettled())
+    }
+
+    /// The values of this counter are summed up by readers, in the order that they have in the file.
+    pub(crate) fn add_sum(&mut self, counter: u32) {
+        self.sums.push(Sum {
+            counter,
+            last: i64::MIN,
+            is_unsettled: false,
+        });
     }
 
     /// A whole range; `nests` if it was declared to nest in others.
@@ -506,7 +525,10 @@ impl Timeline {
                 }
             }
             let (on, lane) = match item.kind {
-                Kind::Value => (On::Counter(item.track), 0),
+                Kind::Value => {
+                    self.sum(item);
+                    (On::Counter(item.track), 0)
+                }
                 Kind::PushPop | Kind::StartEnd => (On::Place(item.track), self.spread(item)),
                 Kind::Instant | Kind::Close => {
                     let Place { lanes, .. } = &mut self.places[item.track as usize];
@@ -530,6 +552,14 @@ impl Timeline {
         run.end(part, out);
         for push in due {
             self.open(push, out);
+        }
+    }
+
+    #[inline]
+    fn sum(&mut self, item: &Item) {
+        if let Some(sum) = self.sums.iter_mut().find(|sum| sum.counter == item.track) {
+            sum.is_unsettled |= item.start < sum.last;
+            sum.last = sum.last.max(item.start);
         }
     }
 
@@ -590,7 +620,10 @@ impl Timeline {
                 lanes.note(item.start, item.order);
                 out.instant(item.track, item.start, fields);
             }
-            Kind::Value => out.value(item.track, item.start, fields),
+            Kind::Value => {
+                self.sum(item);
+                out.value(item.track, item.start, fields);
+            }
             Kind::PushPop | Kind::StartEnd => {
                 let lane = self.spread(item);
                 let nests = item.kind == Kind::PushPop;

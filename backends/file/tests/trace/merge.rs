@@ -438,6 +438,34 @@ fn late_marks_and_samples_need_no_new_file() {
 }
 
 #[test]
+fn late_differences_are_put_in_order_for_readers_sum_them_up() {
+    let run = Run::with("window=4");
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let [level, plain] = [
+        domain.delta_counter("level"),
+        domain.counter("plain", EntryType::Int64.to_raw(), 0, None),
+    ];
+    for time in (0..50).rev() {
+        for counter in [level, plain] {
+            stream.sample(time, counter, &time.to_ne_bytes()).unwrap();
+        }
+    }
+    let trace = merged(run);
+    let times = |name: &str| -> Vec<_> {
+        let track = trace.tracks.iter().find(|(_, track)| track.name == name);
+        let mine = trace
+            .value_times
+            .iter()
+            .filter(|v| v.0 == *track.unwrap().0);
+        mine.map(|(_, time)| *time).collect()
+    };
+    assert_eq!(times("level"), (0..50).collect::<Vec<_>>());
+    assert_eq!(times("plain").len(), 50);
+    assert_eq!(trace.counter(&["main", "level"])[7], (7, Number::Int(7)));
+}
+
+#[test]
 fn who_wants_no_merge_is_told_what_that_leaves() {
     let mut chains = Chains::new(7);
     let disorder = chains.in_disorder();

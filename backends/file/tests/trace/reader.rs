@@ -78,6 +78,8 @@ pub struct Trace {
     pub tracks: BTreeMap<u64, Track>,
     pub ranges: Vec<Slice>,
     pub instants: Vec<Slice>,
+    /// Times of values, with their tracks, as they stand in the file: increments are summed up so.
+    pub value_times: Vec<(u64, u64)>,
     /// Path, time, value and track.
     pub values: Vec<(Vec<String>, u64, Number, u64)>,
     events: Vec<Event>,
@@ -265,6 +267,8 @@ impl Trace {
 
     fn replay(&mut self) {
         let mut events = std::mem::take(&mut self.events);
+        let values = events.iter().filter(|event| event.kind == 4);
+        self.value_times = values.map(|event| (event.uuid, event.time)).collect();
         events.sort_by_key(|event| event.time);
         let mut open: HashMap<u64, Vec<usize>> = HashMap::new();
         for event in events {

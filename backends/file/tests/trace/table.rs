@@ -318,16 +318,35 @@ impl Domain {
     }
 
     pub fn counter(self, name: &str, schema: u64, scope: u64, unit: Option<&CStr>) -> u64 {
+        let semantics = unit.map(|unit| counter_semantics(Some(unit)));
+        self.register_counter(name, schema, scope, semantics)
+    }
+
+    /// A counter of integers, each the difference to the one before.
+    pub fn delta_counter(self, name: &str) -> u64 {
+        let semantics = nvtxSemanticsCounter_t {
+            flags: NVTX_COUNTER_FLAG_VALUETYPE_DELTA,
+            ..counter_semantics(None)
+        };
+        self.register_counter(name, EntryType::Int64.to_raw(), 0, Some(semantics))
+    }
+
+    fn register_counter(
+        self,
+        name: &str,
+        schema: u64,
+        scope: u64,
+        semantics: Option<nvtxSemanticsCounter_t>,
+    ) -> u64 {
         let name = c(name);
-        let semantics = counter_semantics(unit);
         let attr = nvtxCounterAttr_t {
             structSize: size_of::<nvtxCounterAttr_t>(),
             schemaId: schema,
             name: name.as_ptr(),
             description: ptr::null(),
             scopeId: scope,
-            semantics: match unit {
-                Some(_) => &raw const semantics.header,
+            semantics: match &semantics {
+                Some(semantics) => &raw const semantics.header,
                 None => ptr::null(),
             },
             counterId: 0,
