@@ -7,6 +7,7 @@ SAID.jsonl has the form of the lines of examples/jsonl_backend, with the counter
 --dump of the file. The rules are those that backends/file/src/lib.rs tells. Exit 0 only where both are equal.
 """
 import collections
+import decimal
 import json
 import re
 import sys
@@ -143,12 +144,17 @@ class Derived:
                 value = line["fields"][field]
                 if value in ("NaN", "inf", "-inf"):
                     value = value.lower()
-                elif not isinstance(value, str) and value >= 2**63:
-                    value = float(value)
+                else:
+                    value = float(value) if value >= 2**63 else value
+                    numerator, denominator = semantics.get("scale", [1, 1])
+                    # A whole factor is the track's.
+                    value = scaled(value, numerator, denominator) if denominator != 1 else value
                 self.last[key] = value
             elif line["no_value"] == "Zero":
                 value = self.last[key] = 0
             elif line["no_value"] == "Unavailable":
+                if semantics.get("value_type") == "delta":
+                    continue
                 value = "nan"
             elif key in self.last:
                 value = self.last[key]
@@ -157,22 +163,37 @@ class Derived:
             self.rows.append({"kind": "counter", "track": list(track), "ts": times(line)[0], "dur": None, "name": track[-1], "cats": [], "args": {}, "value": value})
 
 
+FACTS = {
+    "delta": "The sum of differences to the sample before.",
+    "delta_since_start": "Differences to the start.",
+    "point": "Nothing is known between the samples.",
+    "since_last": "A value holds since the sample before.",
+    "until_next": "A value holds until the next sample.",
+    "linear": "Values run straight from sample to sample.",
+}
+
+
+def scaled(value, numerator, denominator):
+    """In the counter's unit; an integer stays one where it can."""
+    if isinstance(value, int) and value * numerator % denominator == 0:
+        return value * numerator // denominator
+    return float(value * numerator) / denominator if isinstance(value, int) else value * numerator / denominator
+
+
 def description(semantics):
     """What a counter's track says of it beyond its unit."""
-    facts = [semantics.get("description")]
-    numerator, denominator = semantics.get("scale", [1, 1])
-    if denominator != 1:
-        facts.append(f"Scale: {numerator}/{denominator}.")
-    facts.append({"delta": "Values are differences to the sample before.", "delta_since_start": "Values are differences to the first sample."}.get(semantics.get("value_type")))
+    facts = [semantics.get("description"), FACTS.get(semantics.get("value_type")), FACTS.get(semantics.get("interpolation"))]
     for bound, which in (("Least", "min"), ("Greatest", "max")):
-        if semantics.get(which) is not None:
-            limit = semantics[which]
-            facts.append(f"{bound} expected value: {limit:g}." if isinstance(limit, float) else f"{bound} expected value: {limit}.")
+        limit = semantics.get(which)
+        if limit is not None:
+            scale = semantics["scale"]
+            limit = limit if scale == [1, 1] else scaled(limit if limit < 2**63 else float(limit), *scale)
+            facts.append(f"{bound} expected value: {decimal.Decimal(str(limit)).normalize():f}.")
     return "\n".join(fact for fact in facts if fact)
 
 
 def described(path):
-    """The tracks of the file by path: unit, multiplier and description."""
+    """The tracks of the file by path: unit, multiplier, whether values are differences, and description."""
     trace = pb.Trace()
     trace.ParseFromString(open(path, "rb").read())
     descriptors = {packet.track_descriptor.uuid: packet.track_descriptor for packet in trace.packet if packet.HasField("track_descriptor")}
@@ -182,7 +203,7 @@ def described(path):
 
     units = {pb.CounterDescriptor.UNIT_SIZE_BYTES: "bytes", pb.CounterDescriptor.UNIT_TIME_NS: "ns", pb.CounterDescriptor.UNIT_COUNT: "count"}
     return {
-        names(track): (track.counter.unit_name or units.get(track.counter.unit), track.counter.unit_multiplier or 1, track.description)
+        names(track): (track.counter.unit_name or units.get(track.counter.unit), track.counter.unit_multiplier or 1, track.counter.is_incremental, track.description)
         for track in descriptors.values()
     }
 
@@ -201,7 +222,7 @@ problems = [f"lost:  {text}" for text in (want - have).elements()] + [f"extra: {
 tracks = described(sys.argv[2])
 for track, semantics in derived.tracks.items():
     numerator, denominator = semantics.get("scale", [1, 1])
-    expected = (semantics.get("unit"), numerator if denominator == 1 else 1, description(semantics))
+    expected = (semantics.get("unit"), numerator if denominator == 1 else 1, semantics.get("value_type") == "delta", description(semantics))
     if tracks.get(track) != expected:
         problems.append(f"track {' / '.join(track)}: derived {expected}, found {tracks.get(track)}")
 for problem in sorted(problems)[:10]:
