@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nvtxw_abi::EntryType;
 
-use crate::schema::{Field, Schema};
+use crate::schema::{Field, Schema, Shape};
 use crate::scope::ScopeRef;
 use crate::semantics::CounterSemantics;
 use crate::stream::StreamInfo;
@@ -69,9 +69,33 @@ impl Counter {
         self.time_domain
     }
 
-    /// Bytes of one sample.
+    /// Bytes of one sample; where samples differ, because their schema is dynamic, what they have at least.
     pub fn sample_size(&self) -> usize {
         self.sample_size
+    }
+
+    pub(crate) fn schema(&self) -> Option<&Arc<Schema>> {
+        match &self.kind {
+            CounterKind::Group(schema) => Some(schema),
+            CounterKind::Scalar(_) => None,
+        }
+    }
+
+    /// Whether all samples have the same layout.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.schema().is_none_or(|schema| schema.plan.is_plain)
+    }
+
+    /// Whether samples differ in size.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        let mut schema = self.schema().into_iter();
+        schema.any(|schema| schema.shape == Shape::Dynamic)
+    }
+
+    /// Whether samples hold their timestamps.
+    pub(crate) fn has_times(&self) -> bool {
+        self.schema()
+            .is_some_and(|schema| schema.plan.at.time.is_some())
     }
 }
 
@@ -80,6 +104,7 @@ impl Counter {
 pub enum CounterKind {
     /// One number.
     Scalar(EntryType),
-    /// The fields of a schema. One of them may be the sample's timestamp, and some its scope.
+    /// The fields of a schema. One of them may be the sample's timestamp, and some its scope. If the schema is not
+    /// [plain](Schema::is_plain), samples may differ in what they hold.
     Group(Arc<Schema>),
 }

@@ -318,14 +318,13 @@ impl Plan {
     }
 }
 
-/// Whether the field is a plain number, or numbers.
+/// Whether the field is a number, or numbers.
 pub(crate) fn is_numeric(field: &Field) -> bool {
     match &field.kind {
-        _ if !field.plain => false,
         FieldKind::Scalar(ty) => ty.is_numeric(),
         FieldKind::Enum(_) => true,
-        FieldKind::Struct(schema) => schema.plan.is_numeric,
-        FieldKind::Text(_) | FieldKind::Union(_) => false,
+        FieldKind::Struct(schema) | FieldKind::Union(schema) => schema.plan.is_numeric,
+        FieldKind::Text(_) => false,
     }
 }
 

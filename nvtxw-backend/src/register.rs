@@ -13,7 +13,7 @@ use crate::plan;
 use crate::predefined;
 use crate::refusal::{Refusal, Result};
 use crate::resource::Resource;
-use crate::schema::{Field, FieldRole, Schema};
+use crate::schema::{Field, FieldRole, Schema, Shape};
 use crate::scope::{Scope, ScopeRef, parse_path};
 use crate::spec::{CounterSpec, EnumSpec, MessageSpec, ResourceSpec, SchemaSpec, ScopeSpec};
 use crate::stream::default_scope;
@@ -175,9 +175,9 @@ fn group(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {
             kind.name()
         )));
     }
-    if !schema.plan.is_plain {
-        return Err(Refusal::unsupported(format!(
-            "attr.schemaId: {label} is not a struct of fixed size with all data in place, which a sample must be"
+    if schema.shape == Shape::Union {
+        return Err(Refusal::invalid(format!(
+            "attr.schemaId: {label} is a union that an entry beside it selects from: put it into a struct that has such an entry"
         )));
     }
     let fits = |field: &Field| field.role == FieldRole::Scope || plan::is_numeric(field);

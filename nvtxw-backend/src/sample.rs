@@ -1,19 +1,22 @@
 //! Samples of counters.
 
+use std::slice;
 use std::sync::Arc;
 
 use nvtxw_abi::{BatchOrdering, SchemaRole};
 
 use crate::batch::Refusals;
 use crate::counter::{Counter, CounterKind};
+use crate::data::{Data, Steps};
 use crate::decode;
-use crate::event::unknown_scope;
+use crate::event::{Payload, unknown_scope};
 use crate::refusal::{Refusal, RefusalTally, Result};
 use crate::scalar::read;
-use crate::schema::{Field, FieldRole, TimeAt};
+use crate::schema::{Field, FieldRole, Schema, Shape};
 use crate::scope::ScopeRef;
 use crate::stream::StreamInfo;
 use crate::value::Visitor;
+use crate::walk;
 
 /// Samples of one counter, or of one group of counters.
 #[derive(Debug)]
@@ -21,7 +24,7 @@ pub struct CounterBatch<'a> {
     stream: &'a StreamInfo,
     counter: &'a Arc<Counter>,
     bytes: &'a [u8],
-    times: Times<'a>,
+    pub(crate) times: Times<'a>,
     ordering: BatchOrdering,
     refusals: Refusals,
 }
@@ -40,11 +43,11 @@ pub(crate) enum Times<'a> {
         before: usize,
     },
     /// In the samples.
-    Embedded(TimeAt),
+    Embedded,
 }
 
 impl<'a> CounterBatch<'a> {
-    /// `bytes` are a whole number of samples; `times` are as many.
+    /// `bytes` are one sample, or a whole number of samples if all have the same size; `times` are as many.
     pub(crate) fn new(
         stream: &'a StreamInfo,
         counter: &'a Arc<Counter>,
@@ -86,9 +89,17 @@ impl<'a> CounterBatch<'a> {
             .unwrap_or(self.stream.time_domain())
     }
 
-    /// Number of samples, bad ones included.
+    /// Number of samples, bad ones included. Those of a dynamic schema are walked through to count them, up to one whose end
+    /// can't be found.
     pub fn len(&self) -> usize {
-        self.bytes.len() / self.counter.sample_size
+        match self.times {
+            Times::One(_) => 1,
+            _ if self.counter.is_dynamic() => {
+                let (steps, mut rest) = (self.steps(), self.bytes);
+                std::iter::from_fn(|| self.next(&mut rest, &steps)).count()
+            }
+            _ => self.bytes.len() / self.counter.sample_size,
+        }
     }
 
     /// Whether there is no sample. (A backend doesn't get such a batch.)
@@ -100,35 +111,78 @@ impl<'a> CounterBatch<'a> {
     /// through with the batch.
     #[inline]
     pub fn samples(&self) -> impl Iterator<Item = CounterSample<'a>> {
-        self.bytes
-            .chunks_exact(self.counter.sample_size)
-            .enumerate()
-            .filter_map(|(index, bytes)| match self.sample(index, bytes) {
-                Ok(sample) => Some(sample),
-                Err(refusal) => {
-                    self.refusals.note(index, refusal);
-                    None
+        let (steps, mut rest) = (self.steps(), self.bytes);
+        let mut indices = 0..;
+        std::iter::from_fn(move || {
+            loop {
+                let bytes = self.next(&mut rest, &steps)?;
+                let index = indices.next()?;
+                match bytes.and_then(|bytes| self.sample(index, bytes, &steps)) {
+                    Ok(sample) => return Some(sample),
+                    Err(refusal) => self.refusals.note(index, refusal),
                 }
-            })
+            }
+        })
+    }
+
+    /// Refuses the only sample, of these bytes, if it is bad.
+    pub(crate) fn check(&self, bytes: &'a [u8]) -> Result<()> {
+        self.sample(0, bytes, &self.steps()).map(|_| ())
+    }
+
+    /// Takes the bytes of the first sample off `rest`. After one whose end can't be found there are no more.
+    #[inline]
+    fn next(&self, rest: &mut &'a [u8], steps: &Steps) -> Option<Result<&'a [u8]>> {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = match (&self.times, &self.counter.kind) {
+            (Times::One(_), _) => Ok(rest.len()),
+            (_, CounterKind::Group(schema)) if schema.shape == Shape::Dynamic => {
+                self.walk(schema, rest, steps).map(|found| found.end.max(1))
+            }
+            _ => Ok(self.counter.sample_size),
+        };
+        Some(match end {
+            Ok(end) => {
+                let bytes;
+                (bytes, *rest) = rest.split_at(end);
+                Ok(bytes)
+            }
+            Err(refusal) => {
+                *rest = &[];
+                Err(refusal.and(
+                    "where the next sample starts can't be told, so that this and all after it are left out",
+                ))
+            }
+        })
     }
 
     /// The sample at `index`, which is these bytes, if it is good.
     #[inline]
-    pub(crate) fn sample(&self, index: usize, bytes: &'a [u8]) -> Result<CounterSample<'a>> {
-        let time = match self.times {
-            Times::One(time) => time,
-            Times::Each(times) => read(times, index * size_of::<i64>()),
-            Times::Steps {
-                time,
-                interval,
-                before,
-            } => step(time, interval, index as i128 - before as i128)?,
-            Times::Embedded(at) => at.read(bytes)?,
+    fn sample(&self, index: usize, bytes: &'a [u8], steps: &Steps) -> Result<CounterSample<'a>> {
+        let schema = self.counter.schema();
+        let walked = schema.filter(|schema| schema.plan.needs_walk);
+        let found = walked.map(|schema| self.walk(schema, bytes, steps));
+        let found = found.transpose()?.and_then(|found| found.at);
+        let at = (found.as_ref()).or(schema.map(|schema| &schema.plan.at));
+        let time = match (self.times, at.and_then(|at| at.time)) {
+            (Times::One(time), _) => time,
+            (Times::Each(times), _) => read(times, index * size_of::<i64>()),
+            (
+                Times::Steps {
+                    time,
+                    interval,
+                    before,
+                },
+                _,
+            ) => step(time, interval, index as i128 - before as i128)?,
+            (Times::Embedded, Some(time)) => time.read(bytes)?,
+            (Times::Embedded, None) => return Err(Refusal::failed("the sample has no timestamp")),
         };
-        let scope = match &self.counter.kind {
-            CounterKind::Group(schema) if schema.plan.names_scope() => {
-                let named = schema.plan.scopes(&schema.plan.at, bytes);
-                let mut named = named.into_iter();
+        let scope = match schema.zip(at) {
+            Some((schema, at)) if schema.plan.names_scope() => {
+                let mut named = schema.plan.scopes(at, bytes).into_iter();
                 named.find(|scope| *scope != 0).unwrap_or_default()
             }
             _ => 0,
@@ -145,10 +199,54 @@ impl<'a> CounterBatch<'a> {
         })
     }
 
+    /// Work for what all samples together refer to.
+    fn steps(&self) -> Steps {
+        let schema = self.counter.schema();
+        let reaches_out = schema.is_some_and(|schema| schema.plan.reaches_out);
+        Steps::for_bytes(self.bytes.len(), reaches_out)
+    }
+
+    /// Walks through the sample with which `bytes` start.
+    fn walk(
+        &self,
+        schema: &'a Arc<Schema>,
+        bytes: &'a [u8],
+        steps: &Steps,
+    ) -> Result<walk::Found<'a>> {
+        if bytes.len() < schema.size {
+            return Err(Refusal::invalid(format!(
+                "only {} bytes are left, but a sample of {} has at least {}",
+                bytes.len(),
+                schema.label(),
+                schema.size
+            )));
+        }
+        let sample = payload(schema, bytes);
+        walk::check(schema, bytes, &data(&sample, self.stream, steps))
+    }
+
     /// What the producer gets for the samples that were left out.
     pub(crate) fn finish(self, tally: &RefusalTally) -> Result<()> {
         let len = self.len();
         self.refusals.finish("sample", len, tally)
+    }
+}
+
+fn payload<'a>(schema: &'a Arc<Schema>, bytes: &'a [u8]) -> Payload<'a> {
+    Payload {
+        schema,
+        bytes,
+        count: None,
+    }
+}
+
+/// What a sample may refer to: itself.
+fn data<'e, 'a>(sample: &'e Payload<'a>, stream: &'a StreamInfo, steps: &'e Steps) -> Data<'e, 'a> {
+    Data {
+        payloads: slice::from_ref(sample),
+        flex: None,
+        domain: stream.domain(),
+        steps,
     }
 }
 
@@ -204,14 +302,19 @@ impl CounterSample<'_> {
     pub fn visit<V: Visitor>(&self, visitor: &mut V) {
         let domain = self.stream.domain();
         match &self.counter.kind {
-            CounterKind::Group(schema) if schema.role == SchemaRole::Generic => {
-                let shown =
-                    |field: &Field| !matches!(field.role, FieldRole::Time(_) | FieldRole::Scope);
-                decode::visit_fields(schema, self.bytes, domain, shown, visitor);
-            }
             CounterKind::Group(schema) => {
-                let shown = |field: &Field| !field.is_attribute;
-                decode::visit_fields(schema, self.bytes, domain, shown, visitor);
+                let is_generic = schema.role == SchemaRole::Generic;
+                let shown = |field: &Field| match field.role {
+                    FieldRole::Time(_) | FieldRole::Scope if is_generic => false,
+                    _ => !field.is_attribute,
+                };
+                if schema.plan.needs_walk {
+                    let (sample, steps) = (payload(schema, self.bytes), Steps::unlimited());
+                    let data = data(&sample, self.stream, &steps);
+                    walk::show_some(schema, self.bytes, &data, shown, visitor);
+                } else {
+                    decode::visit_fields(schema, self.bytes, domain, shown, visitor);
+                }
             }
             CounterKind::Scalar(_) => {
                 if let Some(field) = &self.counter.field {

@@ -52,6 +52,12 @@ impl Schema {
         self.plan.end_time_domain
     }
 
+    /// Whether each field has a fixed place, with so many values, in all payloads: there are no unions, nothing of varying
+    /// length, nothing behind offsets and pointers.
+    pub fn is_plain(&self) -> bool {
+        self.plan.is_plain
+    }
+
     /// Bytes of one payload; of a dynamic schema, whose payloads differ, what they have at least.
     pub fn size(&self) -> usize {
         self.size
@@ -298,7 +304,7 @@ pub(crate) struct Plan {
     pub(crate) is_plain: bool,
     /// Whether only a walk finds what is in a payload.
     pub(crate) needs_walk: bool,
-    /// Whether all fields are plain numbers (or timestamps): what a counter can have.
+    /// Whether all fields are numbers (or timestamps): what a counter can have.
     pub(crate) is_numeric: bool,
     /// How many places of fields a walk keeps.
     pub(crate) slots: usize,

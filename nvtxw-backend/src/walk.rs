@@ -64,13 +64,23 @@ pub(crate) fn show<'a, V: Visitor>(
     data: &Data<'_, 'a>,
     visitor: &mut V,
 ) {
+    show_some(schema, bytes, data, |field| !field.is_attribute, visitor);
+}
+
+/// Shows those fields of a payload that is checked that `shown` lets through.
+pub(crate) fn show_some<'a, V: Visitor>(
+    schema: &'a Schema,
+    bytes: &'a [u8],
+    data: &Data<'_, 'a>,
+    shown: impl Fn(&Field) -> bool,
+    visitor: &mut V,
+) {
     let mut show = Show {
         domain: data.domain,
         visitor,
     };
-    // The walk got through when the event came, and nothing has changed since.
-    let region = Region::Inside(bytes);
-    let _ = Walk::new(data, &mut show).payload(schema, region, |field| !field.is_attribute);
+    // The walk got through when the payload came, and nothing has changed since.
+    let _ = Walk::new(data, &mut show).payload(schema, Region::Inside(bytes), shown);
 }
 
 struct Walk<'w, 'e, 'a, S> {

@@ -6,7 +6,7 @@ use nvtxw_abi::raw::{NVTX_TYPE_PAYLOAD_SCHEMA_RAW, NVTX_TYPE_PAYLOAD_SCHEMA_REFE
 use nvtxw_abi::{BatchOrdering, IdClass, IntervalPlacement, NoValueReason};
 
 use crate::batch::EventBatch;
-use crate::counter::{Counter, CounterKind};
+use crate::counter::Counter;
 use crate::data::Steps;
 use crate::domain::Domain;
 use crate::event::{Event, Payload};
@@ -16,7 +16,7 @@ use crate::refusal::{Refusal, Result};
 use crate::relation::{RelationKind, TimeRelation};
 use crate::sample::{CounterBatch, Times};
 use crate::scalar::read;
-use crate::schema::{Schema, Shape, TimeAt};
+use crate::schema::{Schema, Shape};
 use crate::stream::{OpenStream, STREAMS};
 use crate::text::unit_size;
 
@@ -148,12 +148,17 @@ pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
 pub(crate) fn counter(stream: u64, time: i64, counter_id: u64, bytes: &[u8]) -> Result<()> {
     enter(stream, |OpenStream { info, backend, .. }| {
         let counter = counter_of(info.domain(), counter_id)?;
-        if bytes.len() != counter.sample_size() {
+        let size = counter.sample_size();
+        // Behind a struct there may be what it refers to.
+        let (is_right, least) = match counter.is_plain() {
+            true => (bytes.len() == size, ""),
+            false => (bytes.len() >= size && !bytes.is_empty(), "at least "),
+        };
+        if !is_right {
             return Err(Refusal::invalid(format!(
-                "size is {}, but a sample of counter `{}` has {} bytes",
+                "size is {}, but a sample of counter `{}` has {least}{size} bytes",
                 bytes.len(),
                 counter.name(),
-                counter.sample_size()
             )));
         }
         let batch = CounterBatch::new(
@@ -163,7 +168,7 @@ pub(crate) fn counter(stream: u64, time: i64, counter_id: u64, bytes: &[u8]) -> 
             Times::One(time),
             BatchOrdering::Sorted,
         );
-        batch.sample(0, bytes)?;
+        batch.check(bytes)?;
         backend.call(|backend| backend.write_counters(&batch))
     })
 }
@@ -188,35 +193,30 @@ pub(crate) fn counter_batch(stream: u64, arg: &CounterBatchArg<'_>) -> Result<()
              ..
          }| {
             let counter = counter_of(info.domain(), arg.counter)?;
-            check_stride(
-                "countersSize",
-                arg.bytes.len(),
-                counter.sample_size(),
-                "sample",
-            )?;
-            let count = arg.bytes.len() / counter.sample_size();
+            if !counter.is_dynamic() {
+                let size = counter.sample_size();
+                check_stride("countersSize", arg.bytes.len(), size, "sample")?;
+            }
+            let mut batch = CounterBatch::new(
+                info,
+                counter,
+                arg.bytes,
+                Times::Embedded,
+                ordering(arg.flags),
+            );
+            let count = batch.len();
             if count == 0 {
                 return Ok(());
             }
-            let embedded = match counter.kind() {
-                CounterKind::Group(schema) => schema.plan.at.time,
-                CounterKind::Scalar(_) => None,
-            };
-            let times = times(arg, counter, count, embedded)?;
-            let batch = CounterBatch::new(info, counter, arg.bytes, times, ordering(arg.flags));
+            batch.times = times(arg, counter, count)?;
             let written = backend.call(|backend| backend.write_counters(&batch));
             written.and(batch.finish(&session.account.tally))
         },
     )
 }
 
-/// Where the timestamps of `count` samples are, at least one, that have one at `embedded` themselves if that is something.
-fn times<'a>(
-    arg: &CounterBatchArg<'a>,
-    counter: &Counter,
-    count: usize,
-    embedded: Option<TimeAt>,
-) -> Result<Times<'a>> {
+/// Where the timestamps of `count` samples are, at least one.
+fn times<'a>(arg: &CounterBatchArg<'a>, counter: &Counter, count: usize) -> Result<Times<'a>> {
     let placement = match arg.flags & IntervalPlacement::MASK {
         0 => None,
         flags => Some(IntervalPlacement::from_raw(flags).ok_or_else(|| {
@@ -229,7 +229,7 @@ fn times<'a>(
         None => count * size_of::<i64>(),
         Some(_) => 2 * size_of::<i64>(),
     };
-    match (arg.timestamps, placement, embedded) {
+    match (arg.timestamps, placement, counter.has_times()) {
         (Some(times), None, _) if times.len() < needed => Err(Refusal::invalid(format!(
             "timestamps is {} bytes long (timestampsSize), too short for {count} samples: it needs {needed}",
             times.len()
@@ -250,8 +250,8 @@ fn times<'a>(
         (None, Some(_), _) => Err(Refusal::invalid(
             "timestamps is null, but flags promise a pair of time and interval there",
         )),
-        (None, None, Some(at)) => Ok(Times::Embedded(at)),
-        (None, None, None) => Err(Refusal::invalid(format!(
+        (None, None, true) => Ok(Times::Embedded),
+        (None, None, false) => Err(Refusal::invalid(format!(
             "timestamps is null, and a sample of counter `{}` holds no timestamp either: give one of them",
             counter.name()
         ))),

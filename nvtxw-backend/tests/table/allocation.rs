@@ -263,6 +263,43 @@ fn places_of_many_lengths_are_kept_in_the_same_memory() {
 }
 
 #[test]
+fn samples_that_differ_allocate_nothing() {
+    const INT64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+
+    let program = Program::of(in_process(Summing));
+    let (_, domain, stream) = program.ready();
+    let entries = [
+        entry(0, INT64, c"n"),
+        nvtxPayloadSchemaEntry_t {
+            arrayOrUnionDetail: 0,
+            ..entry(NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX, INT64, c"values")
+        },
+    ];
+    let group = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP, &entries);
+    let group = program.schema(domain, &dynamic(group)).expect("a schema");
+    let counter = program
+        .counter(domain, &counter_attr(c"n", group))
+        .expect("a counter");
+    let samples = bytes![2_i64, 20_i64, 30_i64, 0_i64, 1_i64, 40_i64];
+    let batch = counter_batch(counter, &samples, Some(&[1, 2, 3]));
+
+    let before = ALLOCATIONS.get();
+    program
+        .write_counter(stream, 1, counter, &samples[..24])
+        .expect("written");
+    program.write_counters(stream, &batch).expect("written");
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    // Numbers and lengths of the first sample, twice, and of the others.
+    let sum = program.close(stream).expect_err("another sum than usual");
+    let expected = 2 * (2 + 2 + 20 + 30) + (1 + 1 + 40);
+    assert!(
+        sum.report.ends_with(&format!("the sum is {expected}")),
+        "{}",
+        sum.report
+    );
+}
+
+#[test]
 fn walking_allocates_nothing() {
     const INT64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
     const TEXT: u64 = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;

@@ -29,3 +29,4 @@ mod schemas;
 mod semantics;
 mod threads;
 mod unions;
+mod varying;
