@@ -1,6 +1,7 @@
 //! Counters: which tracks a sample's values go to, and what they mean there.
 
 mod meaning;
+mod naming;
 
 use nvtxw_backend::{
     Counter, CounterKind, CounterSemantics, Field, FieldKind, FieldRole, Schema, Value, Visitor,
@@ -8,6 +9,7 @@ use nvtxw_backend::{
 
 pub(crate) use self::meaning::Meaning;
 use self::meaning::label;
+pub(crate) use self::naming::{Named, Naming};
 use crate::format::Number;
 use crate::track::{Label, TrackId, Tracks};
 
@@ -31,17 +33,14 @@ pub(crate) fn tracks(
             parent
         }
         CounterKind::Group(schema) => {
-            for field in schema.fields() {
+            let fields = schema.fields().iter();
+            // Where samples differ, the tracks come with them.
+            for field in fields.filter(|_| schema.is_plain()) {
                 if !matches!(field.role(), FieldRole::Time(_) | FieldRole::Scope) {
                     add_field(field, "", counter.semantics(), &mut labels);
                 }
             }
-            let group = Label {
-                name: counter.name().to_owned(),
-                description: counter.description().map(str::to_owned),
-                counter: None,
-            };
-            tracks.group(parent, counter.id(), group)
+            group(counter, parent, tracks)
         }
     };
     labels
@@ -54,6 +53,38 @@ pub(crate) fn tracks(
             (track, meaning)
         })
         .collect()
+}
+
+/// The track of a value that has a name, of a group whose samples differ, and what it means.
+pub(crate) fn named_track(
+    value: Named,
+    counter: &Counter,
+    parent: TrackId,
+    stream: u32,
+    tracks: &Tracks,
+) -> (TrackId, Meaning) {
+    let semantics = value.semantics.as_ref().or(counter.semantics());
+    let meaning = Meaning::new(semantics, value.ty);
+    let name = value.name.clone().into();
+    let label = label(name, value.description.as_deref(), semantics);
+    let stream = meaning.is_delta.then_some(stream);
+    let parent = group(counter, parent, tracks);
+    let track = tracks.named_counter(parent, counter.id(), value.name, stream, label);
+    (track, meaning)
+}
+
+fn group(counter: &Counter, parent: TrackId, tracks: &Tracks) -> TrackId {
+    let label = Label {
+        name: counter.name().to_owned(),
+        description: counter.description().map(str::to_owned),
+        counter: None,
+    };
+    tracks.group(parent, counter.id(), label)
+}
+
+/// Whether samples of the counter differ in what they hold.
+pub(crate) fn differs(counter: &Counter) -> bool {
+    matches!(counter.kind(), CounterKind::Group(schema) if !schema.is_plain())
 }
 
 /// One label for each value that a visitor of `field` gets and takes.
@@ -99,6 +130,8 @@ fn add_field(
 #[derive(Default)]
 pub(crate) struct Sample {
     pub(crate) values: Vec<Number>,
+    /// Where samples differ.
+    pub(crate) naming: Option<Naming>,
     /// How many hidden arrays and structs are open.
     hidden: usize,
     /// How many other structs are open.
@@ -108,6 +141,32 @@ pub(crate) struct Sample {
 impl Sample {
     pub(crate) fn clear(&mut self) {
         self.values.clear();
+        if let Some(naming) = &mut self.naming {
+            naming.clear();
+        }
+    }
+
+    /// Which of the counter's tracks the value at `index` goes to.
+    #[inline]
+    pub(crate) fn number(&self, index: usize) -> usize {
+        match &self.naming {
+            None => index,
+            Some(naming) => naming.number(index),
+        }
+    }
+
+    fn begin(&mut self, field: &Field, is_array: bool) {
+        self.hidden += usize::from(self.skips(field));
+        if let Some(naming) = &mut self.naming {
+            naming.begin(field, is_array);
+        }
+    }
+
+    fn end(&mut self) {
+        self.hidden = self.hidden.saturating_sub(1);
+        if let Some(naming) = &mut self.naming {
+            naming.end();
+        }
     }
 
     fn skips(&self, field: &Field) -> bool {
@@ -120,6 +179,9 @@ impl Visitor for Sample {
     fn value(&mut self, field: &Field, value: Value<'_>) {
         if self.skips(field) {
             return;
+        }
+        if let Some(naming) = &mut self.naming {
+            naming.value(field);
         }
         self.values.push(match value {
             Value::I64(value) => Number::Int(value),
@@ -137,20 +199,20 @@ impl Visitor for Sample {
     }
 
     fn begin_array(&mut self, field: &Field, _len: usize) {
-        self.hidden += usize::from(self.skips(field));
+        self.begin(field, true);
     }
 
     fn end_array(&mut self, _field: &Field) {
-        self.hidden = self.hidden.saturating_sub(1);
+        self.end();
     }
 
     fn begin_struct(&mut self, field: &Field, _schema: &Schema) {
-        self.hidden += usize::from(self.skips(field));
+        self.begin(field, false);
         self.depth += 1;
     }
 
     fn end_struct(&mut self, _field: &Field) {
-        self.hidden = self.hidden.saturating_sub(1);
+        self.end();
         self.depth -= 1;
     }
 }

@@ -1,5 +1,7 @@
 //! A stream: from events to its timeline, and from there to the file.
 
+mod sampled;
+
 use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
@@ -9,10 +11,11 @@ use nvtxw_backend::{
     SchemaRole, ScopeRef, Stream, StreamInfo, Time, TimeRelation,
 };
 
+use self::sampled::Sampled;
 use crate::chrome::Chrome;
 use crate::clock::{ClockReader, Past};
-use crate::counter::{self, Meaning, Sample};
-use crate::format::{Format, FormatStream, Half, Number, Ranges};
+use crate::counter::Sample;
+use crate::format::{Format, FormatStream, Half, Ranges};
 use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::session::{Shared, with_lost};
@@ -54,20 +57,11 @@ pub(crate) struct StreamIn<F: Format> {
     clocks: ClockReader,
     /// What was written with times by clocks of which more is known by now.
     history: Vec<(Past, Written)>,
-    /// Counters and groups, each with its values in the order of a sample.
-    counters: Vec<Vec<Tracked>>,
+    /// Counters and groups in a scope.
+    counters: Vec<Sampled>,
     /// Indices of `counters`, by scope and counter.
     counter_indices: HashMap<(u64, u64), usize>,
     sample: Sample,
-}
-
-/// A counter's values in this stream.
-struct Tracked {
-    /// The timeline's number.
-    track: u32,
-    meaning: Meaning,
-    /// The value that was written last.
-    last: Option<Number>,
 }
 
 impl<F: Format> StreamIn<F> {
@@ -271,31 +265,6 @@ impl<F: Format> StreamIn<F> {
         count
     }
 
-    /// The index of a counter's tracks in a scope.
-    fn tracked(&mut self, counter: &Counter, scope: &ScopeRef) -> usize {
-        let key = (scope.id(), counter.id());
-        if let Some(&index) = self.counter_indices.get(&key) {
-            return index;
-        }
-        let shared = &self.shared.tracks;
-        let parent = shared.counter_place(&self.info, scope);
-        let tracks = counter::tracks(counter, parent, self.number, shared).into_iter();
-        let tracked = tracks.map(|(track, meaning)| {
-            let track = self.out.add_counter(track, scope);
-            if meaning.is_delta {
-                self.timeline.add_sum(track);
-            }
-            Tracked {
-                track,
-                meaning,
-                last: None,
-            }
-        });
-        self.counters.push(tracked.collect());
-        self.counter_indices.insert(key, self.counters.len() - 1);
-        self.counters.len() - 1
-    }
-
     #[inline]
     fn flush_if_full(&mut self) -> Result<()> {
         if self.timeline.is_full() || self.out.pending() >= TEXT_LIMIT {
@@ -448,51 +417,7 @@ impl<F: Format> Stream for StreamIn<F> {
     }
 
     fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
-        let mut result = Ok(());
-        self.refresh();
-        let number = self
-            .clocks
-            .number(self.info.domain(), samples.time_domain());
-        let clock = number.map_err(|refusal| self.refused(refusal))?;
-        self.timeline.clocks = [clock; 2];
-        // Samples of one batch mostly belong to one scope.
-        let mut last_scope = None;
-        for sample in samples.samples() {
-            let time = match self.clocks.nanoseconds(clock, sample.time()) {
-                Ok(time) => time,
-                Err(refusal) => {
-                    result = result.and(Err(self.refused(refusal)));
-                    continue;
-                }
-            };
-            let index = match last_scope {
-                Some((scope, index)) if scope == sample.scope_id() => index,
-                _ => self.tracked(samples.counter(), &sample.scope()),
-            };
-            last_scope = Some((sample.scope_id(), index));
-            if let Err(refusal) = self.out.admit(time) {
-                result = result.and(Err(self.refused(refusal)));
-                continue;
-            }
-            self.sample.clear();
-            sample.visit(&mut self.sample);
-            for (value, tracked) in self.sample.values.iter().zip(&mut self.counters[index]) {
-                let (track, value) = (tracked.track, tracked.meaning.apply(*value));
-                tracked.last = Some(value);
-                let buffer = self.timeline.buffer();
-                let content = match self.out.make_value(value, time, track, buffer) {
-                    Some(base) => Content::Ready(base),
-                    None => {
-                        self.fields.clear();
-                        self.out.value(Some(value), &mut self.fields);
-                        Content::Fields(self.fields.as_bytes())
-                    }
-                };
-                self.timeline.value(track, time, content);
-            }
-            result = result.and(self.flush_if_full());
-        }
-        result
+        self.samples(samples)
     }
 
     fn write_no_value(
@@ -501,33 +426,7 @@ impl<F: Format> Stream for StreamIn<F> {
         time: i64,
         reason: NoValueReason,
     ) -> Result<()> {
-        let time_domain = counter.time_domain().unwrap_or(self.info.time_domain());
-        self.refresh();
-        let number = self.clocks.number(self.info.domain(), time_domain);
-        let time = number.and_then(|clock| {
-            self.timeline.clocks = [clock; 2];
-            self.clocks.nanoseconds(clock, time)
-        });
-        let admitted = time.and_then(|time| self.out.admit(time).map(|()| time));
-        let time = admitted.map_err(|refusal| self.refused(refusal))?;
-        let scope = counter.scope_in(&self.info);
-        let index = self.tracked(counter, &scope);
-        for tracked in &mut self.counters[index] {
-            let value = match reason {
-                NoValueReason::Zero => Some(*tracked.last.insert(Number::Int(0))),
-                // No sum could leave a gap behind.
-                NoValueReason::Unavailable if tracked.meaning.is_delta => continue,
-                NoValueReason::Unavailable => None,
-                NoValueReason::Unchanged if tracked.last.is_none() => continue,
-                NoValueReason::Unchanged => tracked.last,
-            };
-            let track = tracked.track;
-            self.fields.clear();
-            self.out.value(value, &mut self.fields);
-            let content = Content::Fields(self.fields.as_bytes());
-            self.timeline.value(track, time, content);
-        }
-        self.flush_if_full()
+        self.no_value(counter, time, reason)
     }
 
     fn write_relation(&mut self, relation: &TimeRelation<'_>) -> Result<()> {

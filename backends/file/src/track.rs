@@ -26,6 +26,8 @@ enum Key {
     /// A counter: its ID, which of the counters of a group it is, and the number of the stream that
     /// it is for, if it is for one only.
     Counter(TrackId, u64, u32, Option<u32>),
+    /// The same for one of a group whose samples differ, by its name.
+    Named(TrackId, u64, Box<str>, Option<u32>),
 }
 
 /// What a path starts from.
@@ -135,6 +137,19 @@ impl Tracks {
             .get(Key::Counter(parent, counter, index, stream), label)
     }
 
+    /// The same for a counter of a group whose samples differ, by its name.
+    pub(crate) fn named_counter(
+        &self,
+        parent: TrackId,
+        counter: u64,
+        name: Box<str>,
+        stream: Option<u32>,
+        label: Label,
+    ) -> TrackId {
+        self.lock()
+            .get(Key::Named(parent, counter, name, stream), label)
+    }
+
     /// A track for the ranges of one stream in `place`: the place's own for the first that asks,
     /// else one that is shown together with it.
     pub(crate) fn lane(&self, place: TrackId) -> TrackId {
@@ -231,7 +246,8 @@ impl Inner {
             Key::Scope(parent, ..)
             | Key::Domain(parent, _)
             | Key::Group(parent, _)
-            | Key::Counter(parent, ..) => parent,
+            | Key::Counter(parent, ..)
+            | Key::Named(parent, ..) => parent,
         };
         let children = self.children.entry(parent).or_default();
         let rank = *children;
@@ -242,7 +258,7 @@ impl Inner {
             Key::Domain(..) => TrackKind::Domain,
             Key::Stream(..) => TrackKind::Stream,
             Key::Group(..) => TrackKind::Group,
-            Key::Counter(..) => TrackKind::Counter,
+            Key::Counter(..) | Key::Named(..) => TrackKind::Counter,
         };
         self.by_key.insert(key, place);
         self.add(Track {

@@ -199,6 +199,95 @@ fn a_group_is_a_folder_of_counters() {
 }
 
 #[test]
+fn values_of_samples_that_differ_go_to_tracks_of_their_own() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let of = |ty, count, name| Entry {
+        ty,
+        count,
+        ..entry(EntryType::Int8, name)
+    };
+    let pair = [entry(EntryType::Int32, c"x"), entry(EntryType::Int32, c"y")];
+    let pair = domain.schema("pair", 0, 8, &pair);
+    let members = [
+        entry(EntryType::Int64, c"whole"),
+        of(pair, 0, c"pair"),
+        Entry {
+            unit: Some(c"bytes"),
+            ..entry(EntryType::Float64, c"real")
+        },
+    ];
+    let either = domain.schema_of("either", NVTX_PAYLOAD_SCHEMA_TYPE_UNION, 0, &members);
+    let entries = [
+        time(c"when", 0),
+        entry(EntryType::UInt32, c"which"),
+        entry(EntryType::UInt32, c"count"),
+        Entry {
+            unit: Some(c"packets"),
+            ..of(either, 1, c"value")
+        },
+        Entry {
+            flags: NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX,
+            ..of(pair, 2, c"pairs")
+        },
+    ];
+    let dynamic = NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC;
+    let schema = domain.schema_of("group", dynamic, SchemaRole::CounterGroup.flags(), &entries);
+    let group = domain.counter("traffic", schema, NVTX_SCOPE_ROOT, None);
+    let packed = |x: u32, y: u32| i64::from(y) << 32 | i64::from(x);
+    let head = |which, count| packed(which, count);
+    let samples = [
+        words(&[10, head(0, 0), -7]),
+        words(&[20, head(1, 2), packed(1, 2), packed(3, 4), packed(5, 6)]),
+        words(&[30, head(2, 1), 0.5_f64.to_bits() as i64, packed(7, 8)]),
+    ]
+    .concat();
+    // Two streams meet the names in different orders.
+    let mut first = run.session.stream("first", domain, 0);
+    first.samples(group, &samples).unwrap();
+    let mut second = run.session.stream("second", domain, 0);
+    let late = words(&[40, head(2, 0), 1.5_f64.to_bits() as i64]);
+    second.samples(group, &late).unwrap();
+    first.no_value(50, group, NVTX_COUNTER_SAMPLE_ZERO).unwrap();
+    first.close().unwrap();
+    second.close().unwrap();
+
+    let trace = run.read();
+    let counter = |name| trace.counter(&["traffic", name]);
+    let at = |time, value| (time, Int(value));
+    assert_eq!(
+        counter("which"),
+        [at(10, 0), at(20, 1), at(30, 2), at(40, 2), at(50, 0)]
+    );
+    assert_eq!(
+        counter("count"),
+        [at(10, 0), at(20, 2), at(30, 1), at(40, 0), at(50, 0)]
+    );
+    assert_eq!(counter("value.whole"), [at(10, -7), at(50, 0)]);
+    assert_eq!(counter("value.pair.x"), [at(20, 1), at(50, 0)]);
+    assert_eq!(counter("value.pair.y"), [at(20, 2), at(50, 0)]);
+    assert_eq!(
+        counter("value.real"),
+        [(30, Double(0.5)), (40, Double(1.5)), at(50, 0)]
+    );
+    assert_eq!(counter("pairs[0].x"), [at(20, 3), at(30, 7), at(50, 0)]);
+    assert_eq!(counter("pairs[0].y"), [at(20, 4), at(30, 8), at(50, 0)]);
+    assert_eq!(counter("pairs[1].x"), [at(20, 5), at(50, 0)]);
+    assert_eq!(counter("pairs[1].y"), [at(20, 6), at(50, 0)]);
+    assert_eq!(trace.values.len(), 29);
+    let unit = |name: &str| {
+        let mut tracks = trace.tracks.values().filter(|track| track.name == name);
+        let track = tracks.next().expect("a track");
+        assert!(tracks.next().is_none(), "one for both streams");
+        (track.unit, track.unit_name.as_str())
+    };
+    // A field's own, or that of what it is in.
+    assert_eq!(unit("value.real"), (3, ""));
+    assert_eq!(unit("value.pair.x"), (0, "packets"));
+    assert_eq!(unit("pairs[0].x"), (0, ""));
+}
+
+#[test]
 fn a_counter_is_one_track_for_each_scope() {
     let run = Run::new();
     let domain = run.session.domain("");
