@@ -414,12 +414,12 @@ pub fn samples(choices: &mut Choices<'_>, world: &World) -> Call {
     let on = On::any(choices, world, &none);
     let (handle, found) = (on.handle, on.found);
     let (counter, is_known) = counter(choices, on.domain);
-    let count = choices.pick(&[2, 1, 0, 9]);
-    let is_whole = !choices.one_in(24);
-    let size = match (count * counter.sample_size).checked_sub(1) {
-        Some(less) if !is_whole => less,
-        _ => count * counter.sample_size,
-    };
+    let mut size = choices.pick(&[2, 1, 0, 9]) * counter.sample_size;
+    if choices.one_in(24) {
+        size = size.saturating_sub(1);
+    }
+    let count = size / counter.sample_size;
+    let is_whole = size.is_multiple_of(counter.sample_size);
     let bytes = choices.bytes(size);
     let counters = match choices.one_in(24) {
         true => ptr::null_mut(),
@@ -464,7 +464,6 @@ pub fn samples(choices: &mut Choices<'_>, world: &World) -> Call {
         (0..count).map(at).collect::<Vec<_>>()
     };
     let is_readable = !place.is_null() && (size == 0 || !counters.is_null());
-    let is_whole = size.is_multiple_of(counter.sample_size.max(1));
     // `None` for a sample whose time can't be told.
     let expected: Option<Vec<Option<i64>>> = match (timestamps.is_null(), placement) {
         _ if !is_known || !is_whole => None,
