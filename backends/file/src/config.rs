@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use nvtxw_backend::{Refusal, Result, SessionRequest};
 
@@ -9,6 +10,9 @@ use crate::timeline::Limits;
 
 /// How many events a stream's window may hold.
 const WINDOW: RangeInclusive<usize> = 2..=1 << 24;
+
+/// How many milliseconds may lie between two flushes: up to a day.
+const FLUSH_INTERVAL: RangeInclusive<u64> = 0..=86_400_000;
 
 /// Where and how a session's file is written.
 #[derive(Debug, PartialEq)]
@@ -20,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     /// Whether a file that is out of order is put in order when the session ends.
     pub(crate) merge: bool,
+    /// How long what was taken may wait in memory; as long as it may, without.
+    pub(crate) flush_interval: Option<Duration>,
 }
 
 /// The formats, as the config calls them.
@@ -78,6 +84,17 @@ impl Settings {
                 }
             };
         }
+        let flush_interval = match get("flush_interval").map(|text| (text, text.parse())) {
+            None => None,
+            Some((_, Ok(milliseconds))) if FLUSH_INTERVAL.contains(&milliseconds) => {
+                (milliseconds != 0).then(|| Duration::from_millis(milliseconds))
+            }
+            Some((text, _)) => {
+                let (never, longest) = FLUSH_INTERVAL.into_inner();
+                let accepted = format!("{never} (never) to {longest} milliseconds");
+                return Err(bad("flush_interval", text, &accepted));
+            }
+        };
         let path = match get("path") {
             Some(path) => PathBuf::from(path),
             None => file_name(name, format.extension())?,
@@ -89,6 +106,7 @@ impl Settings {
             base,
             limits,
             merge,
+            flush_interval,
         })
     }
 }
@@ -172,6 +190,15 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_is_in_milliseconds_and_0_is_none() {
+        let interval = |config: &[_]| parse(None, config).unwrap().flush_interval;
+        assert_eq!(interval(&[]), None);
+        assert_eq!(interval(&[("flush_interval", "0")]), None);
+        let quarter = Some(Duration::from_millis(250));
+        assert_eq!(interval(&[("flush_interval", "250")]), quarter);
+    }
+
+    #[test]
     fn bad_values_are_named() {
         assert_eq!(
             reason(None, &[("overwrite", "maybe")]),
@@ -190,6 +217,15 @@ mod tests {
             "config key `base` has the value `9223372036854775808`; accepted: an integer from \
              -9223372036854775808 to 9223372036854775807"
         );
+        for text in ["-1", "0.5", "86400001", "often"] {
+            assert_eq!(
+                reason(None, &[("flush_interval", text)]),
+                format!(
+                    "config key `flush_interval` has the value `{text}`; accepted: 0 (never) to 86400000 \
+                     milliseconds"
+                )
+            );
+        }
         for text in ["1", "-4", "16777217", "many"] {
             assert_eq!(
                 reason(None, &[("window", text)]),

@@ -6,6 +6,8 @@
 
 mod floors;
 
+use std::collections::HashMap;
+
 use self::floors::Floors;
 
 /// Readers refuse deeper nesting.
@@ -17,11 +19,11 @@ struct Slice {
     end: Option<i64>,
     /// Whether the producer declared that it nests.
     nests: bool,
-    /// The push that it came from, while its end is not written.
-    push: Option<u64>,
-    /// The end that was asked for while an inner push was still open, and the fields for it.
+    /// The first half that it came from, while its end is not written.
+    half: Option<u64>,
+    /// The end that was asked for while an inner one was still open, and the fields for it.
     asked: Option<Box<(i64, Vec<u8>)>>,
-    /// Of a push whose end was not known when it came: where it starts, and the bounds between which
+    /// Of a half whose end was not known when it came: where it starts, and the bounds between which
     /// its end changes nothing about where anything stands.
     start: i64,
     settled: (i64, i64),
@@ -58,9 +60,9 @@ impl Candidate {
         (self.start, !self.end.unwrap_or(i64::MAX), self.order)
     }
 
-    /// Its number, if it is a push whose end is not known.
-    fn push(&self) -> Option<u64> {
-        (self.end.is_none() && self.nests).then_some(self.order)
+    /// Its number, if its end is not known.
+    fn half(&self) -> Option<u64> {
+        self.end.is_none().then_some(self.order)
     }
 }
 
@@ -84,7 +86,7 @@ impl Lane {
             return Fit::No;
         }
         let ended =
-            |slice: &&Slice| slice.push.is_none() && slice.end.is_some_and(|end| end <= new.start);
+            |slice: &&Slice| slice.half.is_none() && slice.end.is_some_and(|end| end <= new.start);
         let around = self.slices.len() - self.slices.iter().rev().take_while(ended).count();
         if around >= DEPTH_LIMIT {
             return Fit::No;
@@ -97,8 +99,10 @@ impl Lane {
             (Some(_), Some(_)) if parent.nests && new.nests => Fit::Crosses,
             // What is declared to nest ends before its parent, wherever that will be; a push does
             // if it came after that.
-            (None, Some(_)) if new.nests => Fit::Inside(around),
-            (None, None) if new.push() > parent.push => Fit::Inside(around),
+            (None, Some(_)) if parent.nests && new.nests => Fit::Inside(around),
+            (None, None) if parent.nests && new.nests && new.half() > parent.half => {
+                Fit::Inside(around)
+            }
             (Some(outer), None) => Fit::Under(outer),
             (None, None) => Fit::Under(i64::MAX),
             (None, Some(inner)) => {
@@ -116,7 +120,7 @@ impl Lane {
         let [last] = &mut self.slices[..] else {
             return false;
         };
-        let (Some(before), Some(end), None) = (last.end, new.end, last.push) else {
+        let (Some(before), Some(end), None) = (last.end, new.end, last.half) else {
             return false;
         };
         if before > new.start || self.from > new.start {
@@ -129,9 +133,9 @@ impl Lane {
         true
     }
 
-    /// Which of the slices an open push is.
-    fn find(&self, push: u64) -> Option<usize> {
-        self.slices.iter().rposition(|s| s.push == Some(push))
+    /// Which of the slices an open half is.
+    fn find(&self, half: u64) -> Option<usize> {
+        self.slices.iter().rposition(|s| s.half == Some(half))
     }
 
     fn place(&mut self, around: usize, new: Candidate, settled: (i64, i64)) {
@@ -139,7 +143,7 @@ impl Lane {
         self.slices.push(Slice {
             end: new.end,
             nests: new.nests,
-            push: new.push(),
+            half: new.half(),
             asked: None,
             start: new.start,
             settled,
@@ -153,12 +157,12 @@ impl Lane {
 pub(crate) struct Lanes {
     lanes: Vec<Lane>,
     floors: Floors,
-    /// The pushes whose ends are not written, each with its lane.
-    open: Vec<(u64, u32)>,
+    /// The lanes of the halves whose ends are not written.
+    open: HashMap<u64, u32>,
     /// The last of what was put here, in the order of ranks.
     last: Rank,
-    /// Where the last push starts whose end was not known.
-    pushed: Option<i64>,
+    /// Where the last half starts whose end was not known.
+    halved: Option<i64>,
     unsettled: bool,
 }
 
@@ -167,9 +171,9 @@ impl Default for Lanes {
         Self {
             lanes: Vec::new(),
             floors: Floors::default(),
-            open: Vec::new(),
+            open: HashMap::new(),
             last: (i64::MIN, i64::MIN, 0),
-            pushed: None,
+            halved: None,
             unsettled: false,
         }
     }
@@ -187,6 +191,11 @@ impl Lanes {
     /// the start.
     pub(crate) fn is_unsettled(&self) -> bool {
         self.unsettled
+    }
+
+    /// Notes that something would stand elsewhere.
+    pub(crate) fn unsettle(&mut self) {
+        self.unsettled = true;
     }
 
     /// Notes an instant: ranges that are put here later belong behind it.
@@ -240,9 +249,9 @@ impl Lanes {
     }
 
     fn placed(&mut self, new: Candidate, lane: u32, crosses: bool) -> Spot {
-        if let Some(push) = new.push() {
-            self.pushed = Some(new.start);
-            self.open.push((push, lane));
+        if let Some(half) = new.half() {
+            self.halved = Some(new.start);
+            self.open.insert(half, lane);
         }
         Spot { lane, crosses }
     }
@@ -255,25 +264,25 @@ impl Lanes {
         } else {
             self.last = rank;
         }
-        if self.pushed == Some(new.start) {
+        if self.halved == Some(new.start) {
             self.compare(new.start, new.end, new.order);
         }
     }
 
-    /// Open pushes that start where this range does stand before it, whichever is longer.
+    /// Open halves that start where this range does stand before it, whichever is longer.
     fn compare(&mut self, start: i64, end: Option<i64>, order: u64) {
-        for &(push, lane) in &self.open {
+        for (&half, &lane) in &self.open {
             let lane = &mut self.lanes[lane as usize];
-            if let Some(at) = lane.find(push)
+            if let Some(at) = lane.find(half)
                 && let slice = &mut lane.slices[at]
                 && slice.start == start
             {
                 let outer = match (slice.end, end) {
                     // Of ranges that are as long the one that arrived first is the outer one.
-                    (_, Some(end)) => end.saturating_sub(i64::from(order > push)),
-                    // A push after the other's pop.
+                    (_, Some(end)) => end.saturating_sub(i64::from(order > half)),
+                    // A half after the other's end.
                     (Some(_), None) => i64::MAX,
-                    // Pushes that are open together nest.
+                    // Pushes that are open together nest; others are compared when they end.
                     (None, None) => continue,
                 };
                 slice.settled.0 = slice.settled.0.max(outer);
@@ -298,34 +307,33 @@ impl Lanes {
         (self.lanes.len() - 1) as u32
     }
 
-    /// Tells where a push will be [closed](Self::close).
-    pub(crate) fn announce(&mut self, push: u64, end: i64) {
-        if let Some(&(_, lane)) = self.open.iter().rfind(|(open, _)| *open == push)
+    /// Tells where a half will be [closed](Self::close).
+    pub(crate) fn announce(&mut self, half: u64, end: i64) {
+        if let Some(&lane) = self.open.get(&half)
             && let lane = &mut self.lanes[lane as usize]
-            && let Some(at) = lane.find(push)
+            && let Some(at) = lane.find(half)
         {
             lane.slices[at].end = Some(end);
         }
     }
 
-    /// Ends an open push at `end`, or at the latest end of what was already put inside of it: an
-    /// earlier end would close that instead. While an inner push is open, the end waits for it.
+    /// Ends an open half at `end`, or at the latest end of what was already put inside of it: an
+    /// earlier end would close that instead. While an inner one is open, the end waits for it.
     ///
     /// Calls `emit` with lane, end, the end that was asked for, and fields, for this and for each end
     /// that waited for it; returns how many of these ends are later than asked for.
     pub(crate) fn close(
         &mut self,
-        push: u64,
+        half: u64,
         end: i64,
         fields: &[u8],
         mut emit: impl FnMut(u32, i64, i64, &[u8]),
     ) -> u64 {
-        let Some(known) = self.open.iter().rposition(|(open, _)| *open == push) else {
+        let Some(index) = self.open.remove(&half) else {
             return 0;
         };
-        let (_, index) = self.open.swap_remove(known);
         let lane = &mut self.lanes[index as usize];
-        let Some(at) = lane.find(push) else {
+        let Some(at) = lane.find(half) else {
             return 0;
         };
         let Slice {
@@ -339,7 +347,7 @@ impl Lanes {
         self.last = self.last.max((end, i64::MIN, 0));
         if lane.slices[at + 1..]
             .iter()
-            .any(|inner| inner.push.is_some())
+            .any(|inner| inner.half.is_some())
         {
             lane.slices[at].asked = Some(Box::new((end, fields.to_vec())));
             return 0;
@@ -363,7 +371,7 @@ impl Lanes {
             lane.slices.pop();
         }
         self.unsettled |= moved > 0;
-        self.compare(start, Some(end), push);
+        self.compare(start, Some(end), half);
         moved
     }
 }

@@ -12,6 +12,7 @@
 //! | `format` | `perfetto`, [`chrome`](#the-format-chrome) | `perfetto` |
 //! | `base` | the timestamp that becomes 0 in the file, from -2^63 to 2^63-1 | Perfetto: decided by the first flush: 0, or -2^62 if a negative timestamp came before. Chrome: 0 |
 //! | `window` | events of a stream that are put in order in memory, 2 to 16777216 | 65536 |
+//! | `flush_interval` | milliseconds, up to 86400000: what a stream has taken is in the file at most that long after | none, as with 0: it waits for the window |
 //! | `merge` | `true`, `1`, `yes`: what is out of order is put in order when the session ends; `false`, `0`, `no` | `true` |
 //!
 //! Unknown keys are ignored; a known key with a bad value is `INVALID_ARGUMENT`.
@@ -126,6 +127,11 @@
 //! A stream keeps a window of its latest events in memory, writes the older half when it is full,
 //! and the rest when it is closed or the session ends. Whole packets or lines are appended.
 //!
+//! With `flush_interval` a thread of the session writes, twice in that time, all that streams hold,
+//! also if nothing more comes. A range whose end has not come begins in the file then, and ends there
+//! later. What comes next and is earlier than what was written is out of order, as it is behind a
+//! window. Errors that the thread meets are told by the stream's next call.
+//!
 //! **Out of order.** A range that comes later than the window stands on a track of its own at first,
 //! shown together with the others, where it can't disturb them; one in which a push is open holds only
 //! what surely nests; and a push that ends before a nested range that was written already ends with
@@ -143,7 +149,8 @@
 //! # When something goes wrong
 //!
 //! - **A kill, an abort, an exit without an end.** The file opens, and has all that was written: of
-//!   each stream at most the window is missing. A packet at the end of the file may be cut: readers
+//!   each stream at most the window is missing, and with `flush_interval` only what came within that
+//!   time. A packet at the end of the file may be cut: readers
 //!   skip it. Ranges whose end was not written yet are open. While the session's end puts the file in
 //!   order it stays as it was; what is beside it then, `<file>.merge-…`, nobody needs.
 //! - **A panic** in a thread that writes costs nothing that was written before. A Rust program that
@@ -156,7 +163,8 @@
 //! - **A file that was removed** while it was written, or the folder that it was in: the end of the
 //!   session tells it.
 //! - **A fork.** The child has copies of the parent's streams and no right to its file: what it
-//!   writes and ends is refused, and the parent's file is as if there were no child.
+//!   writes and ends is refused, at the latest when it would get into the file, and the parent's file
+//!   is as if there were no child.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -167,6 +175,7 @@ mod clock;
 mod config;
 mod counter;
 mod flow;
+mod flusher;
 mod format;
 mod intern;
 mod json;

@@ -10,6 +10,7 @@ use nvtxw_backend::{Refusal, RefusalCounts, Result, Session, SessionRequest, Str
 use crate::chrome::Chrome;
 use crate::clock::{Clocks, Past, Told};
 use crate::config::{FormatName, Settings};
+use crate::flusher::Flusher;
 use crate::format::{Fact, Format, FormatStream};
 use crate::perfetto::Perfetto;
 use crate::stream::{AnyStream, FileStream, StreamIn};
@@ -18,7 +19,11 @@ use crate::timeline::{Limits, Written};
 use crate::track::Tracks;
 
 /// A session: a file that its streams append to.
-pub struct FileSession(AnySession);
+pub struct FileSession {
+    session: AnySession,
+    /// What flushes its streams now and then, until it ends.
+    flusher: Mutex<Option<Flusher>>,
+}
 
 enum AnySession {
     Perfetto(SessionIn<Perfetto>),
@@ -67,10 +72,31 @@ impl FileSession {
     pub(crate) fn begin(request: &SessionRequest<'_>) -> Result<Self> {
         let settings = Settings::new(request)?;
         let name = request.name();
-        Ok(Self(match settings.format {
+        let flusher = settings.flush_interval.map(Flusher::start).transpose()?;
+        let session = match settings.format {
             FormatName::Perfetto => AnySession::Perfetto(SessionIn::begin(&settings, name)?),
             FormatName::Chrome => AnySession::Chrome(SessionIn::begin(&settings, name)?),
-        }))
+        };
+        Ok(Self {
+            session,
+            flusher: Mutex::new(flusher),
+        })
+    }
+
+    /// The stream as it is, if nothing flushes it but itself.
+    fn held<F: Format>(
+        &self,
+        stream: StreamIn<F>,
+        plain: impl FnOnce(StreamIn<F>) -> AnyStream,
+    ) -> FileStream {
+        FileStream(match &*self.flusher() {
+            None => plain(stream),
+            Some(flusher) => AnyStream::Timed(flusher.add(stream)),
+        })
+    }
+
+    fn flusher(&self) -> MutexGuard<'_, Option<Flusher>> {
+        self.flusher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -78,21 +104,26 @@ impl Session for FileSession {
     type Stream = FileStream;
 
     fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<FileStream> {
-        Ok(FileStream(match &self.0 {
-            AnySession::Perfetto(session) => AnyStream::Perfetto(session.open_stream(stream)),
-            AnySession::Chrome(session) => AnyStream::Chrome(session.open_stream(stream)),
-        }))
+        Ok(match &self.session {
+            AnySession::Perfetto(session) => {
+                self.held(session.open_stream(stream), AnyStream::Perfetto)
+            }
+            AnySession::Chrome(session) => {
+                self.held(session.open_stream(stream), AnyStream::Chrome)
+            }
+        })
     }
 
     fn note_refusals(&self, counts: RefusalCounts) {
-        match &self.0 {
+        match &self.session {
             AnySession::Perfetto(session) => session.note_refusals(counts),
             AnySession::Chrome(session) => session.note_refusals(counts),
         }
     }
 
     fn end(&self) -> Result<()> {
-        match &self.0 {
+        drop(self.flusher().take());
+        match &self.session {
             AnySession::Perfetto(session) => session.end(),
             AnySession::Chrome(session) => session.end(),
         }

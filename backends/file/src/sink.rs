@@ -13,6 +13,10 @@ use nvtxw_backend::{Refusal, Result};
 pub(crate) use self::draft::Draft;
 use crate::sync::{Mutex, MutexGuard};
 
+/// Why a child process is refused.
+pub(crate) const FORKED: &str = "this process was forked from the one that began the session, which alone may write; \
+                                 begin a session of its own here";
+
 /// An append-only file. Each append is a run of whole parts: packets, or lines.
 pub(crate) struct Sink {
     /// As it was given.
@@ -154,8 +158,7 @@ impl Sink {
     fn check_process(&self) -> Result<()> {
         if process::id() != self.process {
             return Err(Refusal::failed(format!(
-                "writing {}: this process was forked from the one that began the session, which alone may \
-                 write; begin a session of its own here",
+                "writing {}: {FORKED}",
                 self.path.display()
             )));
         }

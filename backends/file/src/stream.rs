@@ -15,6 +15,7 @@ use self::sampled::Sampled;
 use crate::chrome::Chrome;
 use crate::clock::{ClockReader, Past};
 use crate::counter::Sample;
+use crate::flusher::{Flush, Timed};
 use crate::format::{Format, FormatStream, Half, Ranges};
 use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
@@ -38,6 +39,8 @@ pub struct FileStream(pub(crate) AnyStream);
 pub(crate) enum AnyStream {
     Perfetto(StreamIn<Perfetto>),
     Chrome(StreamIn<Chrome>),
+    /// One of these that is flushed now and then.
+    Timed(Timed),
 }
 
 /// A stream in one format.
@@ -334,6 +337,7 @@ impl Stream for FileStream {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.write_event(event),
             AnyStream::Chrome(stream) => stream.write_event(event),
+            AnyStream::Timed(stream) => stream.call(|stream| stream.write_event(event)),
         }
     }
 
@@ -341,6 +345,7 @@ impl Stream for FileStream {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.write_batch(batch),
             AnyStream::Chrome(stream) => stream.write_batch(batch),
+            AnyStream::Timed(stream) => stream.call(|stream| stream.write_batch(batch)),
         }
     }
 
@@ -348,6 +353,7 @@ impl Stream for FileStream {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.write_counters(samples),
             AnyStream::Chrome(stream) => stream.write_counters(samples),
+            AnyStream::Timed(stream) => stream.call(|stream| stream.write_counters(samples)),
         }
     }
 
@@ -360,6 +366,9 @@ impl Stream for FileStream {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.write_no_value(counter, time, reason),
             AnyStream::Chrome(stream) => stream.write_no_value(counter, time, reason),
+            AnyStream::Timed(stream) => {
+                stream.call(|stream| stream.write_no_value(counter, time, reason))
+            }
         }
     }
 
@@ -367,6 +376,7 @@ impl Stream for FileStream {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.write_relation(relation),
             AnyStream::Chrome(stream) => stream.write_relation(relation),
+            AnyStream::Timed(stream) => stream.call(|stream| stream.write_relation(relation)),
         }
     }
 
@@ -374,6 +384,7 @@ impl Stream for FileStream {
         match &mut self.0 {
             AnyStream::Perfetto(stream) => stream.close(),
             AnyStream::Chrome(stream) => stream.close(),
+            AnyStream::Timed(stream) => stream.call(|stream| stream.close()),
         }
     }
 }
@@ -453,6 +464,17 @@ impl<F: Format> Stream for StreamIn<F> {
         self.shared.close(tally, lost, history, left);
         sent.map_err(|refusal| with_lost(refusal, lost))?;
         self.shared.format.check_outside(tally.outside_base)
+    }
+}
+
+impl<F: Format> Flush for StreamIn<F> {
+    fn flush_all(&mut self) -> Result<()> {
+        if !self.timeline.has_waiting() {
+            return Ok(());
+        }
+        self.retime();
+        self.timeline.flush_all(self.out.begin());
+        self.out.send()
     }
 }
 

@@ -5,13 +5,14 @@
 //! events will stand on the first lane of their place: such a one is encoded whole as it comes, and
 //! if it does stand there, its bytes go to the file as they are, with those of its neighbours.
 
+mod half;
 mod part;
 mod retime;
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::mem;
 
+use self::half::{Half, Start};
 use self::part::{Item, Key, Kind, Part, Run};
 pub(crate) use self::retime::Written;
 use crate::lane::{Candidate, Lanes};
@@ -95,39 +96,6 @@ impl Default for Limits {
     }
 }
 
-/// A push whose pop has not come yet.
-struct Push {
-    clock: u8,
-    start: i64,
-    order: u64,
-    state: PushState,
-    fields: Vec<u8>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum PushState {
-    Waiting,
-    /// The file has its begin.
-    Written,
-    /// It doesn't fit the time base.
-    Dropped,
-}
-
-impl Push {
-    fn key(&self) -> Key {
-        (self.start, true, !i64::MAX, self.order)
-    }
-
-    fn candidate(&self) -> Candidate {
-        Candidate {
-            start: self.start,
-            end: None,
-            nests: true,
-            order: self.order,
-        }
-    }
-}
-
 /// A counter whose values are the differences to those before.
 struct Sum {
     counter: u32,
@@ -136,27 +104,10 @@ struct Sum {
     is_unsettled: bool,
 }
 
-/// A started range whose end has not come yet.
-struct Start {
-    place: u32,
-    clock: u8,
-    time: i64,
-    order: u64,
-    fields: Vec<u8>,
-}
-
-/// What is known of the first half of a range when its second comes.
-#[derive(Clone, Copy)]
-pub(crate) struct FirstHalf<'a> {
-    pub(crate) start: i64,
-    /// The fields it came with.
-    pub(crate) fields: &'a [u8],
-}
-
 #[derive(Default)]
 struct Place {
     lanes: Lanes,
-    pushes: Vec<Push>,
+    pushes: Vec<Half>,
 }
 
 /// A stream's window.
@@ -209,6 +160,11 @@ impl Timeline {
     pub(crate) fn is_full(&self) -> bool {
         self.old.items.len() + self.new.items.len() >= self.limits.items
             || self.old.bytes.len() + self.new.bytes.len() >= self.limits.bytes
+    }
+
+    /// Whether there is something that the file has not.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.old.items.is_empty() || !self.new.items.is_empty() || self.has_waiting_half()
     }
 
     /// Whether nothing is left to write.
@@ -281,93 +237,6 @@ impl Timeline {
         }
     }
 
-    pub(crate) fn push(&mut self, place: u32, start: i64, fields: &[u8]) {
-        let push = Push {
-            clock: self.clocks[0],
-            start,
-            order: self.next_order(),
-            state: PushState::Waiting,
-            fields: self.keep(fields),
-        };
-        self.places[place as usize].pushes.push(push);
-    }
-
-    /// The push that the next pop ends.
-    pub(crate) fn last_push(&self, place: u32) -> Option<FirstHalf<'_>> {
-        let push = self.places[place as usize].pushes.last()?;
-        Some(FirstHalf {
-            start: push.start,
-            fields: &push.fields,
-        })
-    }
-
-    /// Ends the last push; the range has the fields of both. Does nothing without a push.
-    pub(crate) fn pop(&mut self, place: u32, end: i64, fields: &[u8]) {
-        let Some(push) = self.places[place as usize].pushes.pop() else {
-            return;
-        };
-        match push.state {
-            PushState::Waiting => {
-                self.clocks = [push.clock, self.clocks[0]];
-                let parts = [&push.fields[..], fields];
-                self.add(place, Kind::PushPop, (push.start, end), push.order, &parts);
-            }
-            PushState::Written => {
-                let order = self.next_order();
-                let lanes = &mut self.places[place as usize].lanes;
-                lanes.announce(push.order, end);
-                // Orders are far from the sign bit.
-                let times = (end, push.order as i64);
-                self.add(place, Kind::Close, times, order, &[fields]);
-            }
-            PushState::Dropped => {}
-        }
-        self.spare.push(push.fields);
-    }
-
-    /// Starts the range `id`; `false` if a range with this ID is open.
-    pub(crate) fn start(&mut self, place: u32, time: i64, id: u64, fields: &[u8]) -> bool {
-        let order = self.next_order();
-        let fields = self.keep(fields);
-        match self.starts.entry(id) {
-            Entry::Occupied(_) => {
-                self.spare.push(fields);
-                false
-            }
-            Entry::Vacant(free) => {
-                free.insert(Start {
-                    place,
-                    clock: self.clocks[0],
-                    time,
-                    order,
-                    fields,
-                });
-                true
-            }
-        }
-    }
-
-    pub(crate) fn started(&self, id: u64) -> Option<FirstHalf<'_>> {
-        let start = self.starts.get(&id)?;
-        Some(FirstHalf {
-            start: start.time,
-            fields: &start.fields,
-        })
-    }
-
-    /// Ends the range `id`, where it was started; it has the fields of both. Does nothing without
-    /// a start.
-    pub(crate) fn end(&mut self, id: u64, time: i64, fields: &[u8]) {
-        let Some(start) = self.starts.remove(&id) else {
-            return;
-        };
-        self.clocks = [start.clock, self.clocks[0]];
-        let times = (start.time, time);
-        let parts = [&start.fields[..], fields];
-        self.add(start.place, Kind::StartEnd, times, start.order, &parts);
-        self.spare.push(start.fields);
-    }
-
     /// Writes the older half of the window.
     pub(crate) fn flush(&mut self, out: &mut impl Emit) {
         if self.old.items.is_empty() {
@@ -389,8 +258,24 @@ impl Timeline {
         self.turn();
     }
 
+    /// Writes all there is, and goes on: what is open begins in the file, and ends there later.
+    pub(crate) fn flush_all(&mut self, out: &mut impl Emit) {
+        let (mut part, mut last) = self.write_all(out);
+        part.clear();
+        last.clear();
+        (self.old, self.new) = (part, last);
+        self.sorted = true;
+        self.begin_starts(out);
+    }
+
     /// Writes all there is. What is open stays so: the file has no end for it.
     pub(crate) fn finish(&mut self, out: &mut impl Emit) {
+        self.write_all(out);
+        self.leave_open(out);
+    }
+
+    /// Returns the parts that were written.
+    fn write_all(&mut self, out: &mut impl Emit) -> (Part, Part) {
         let mut part = mem::take(&mut self.old);
         let mut last = mem::take(&mut self.new);
         if self.sorted {
@@ -398,45 +283,19 @@ impl Timeline {
         } else {
             part.append(&mut last);
             part.items.sort_unstable_by_key(Item::key);
-            last = part;
+            mem::swap(&mut part, &mut last);
         }
         self.write(&last, None, out);
+        if let Some(item) = last.items.last() {
+            self.frontier = self.frontier.max(Some(item.start));
+        }
         self.filled = 0;
-        for place in &mut self.places {
-            let open = |push: &Push| push.state == PushState::Written;
-            self.tally.left_open += place.pushes.drain(..).filter(open).count() as u64;
-        }
-        let mut starts: Vec<_> = self.starts.drain().map(|(_, start)| start).collect();
-        starts.sort_unstable_by_key(|start| (start.time, start.order));
-        for start in starts {
-            if !out.holds(start.time) {
-                self.tally.outside_base += 1;
-                continue;
-            }
-            // Its end could cross that of any other range.
-            let lane = self.places[start.place as usize]
-                .lanes
-                .place_alone(Candidate {
-                    start: start.time,
-                    end: None,
-                    nests: false,
-                    order: start.order,
-                });
-            out.begin(start.place, lane, start.time, false, &start.fields);
-            self.tally.left_open += 1;
-        }
+        (part, last)
     }
 
     fn next_order(&mut self) -> u64 {
         self.orders += 1;
         self.orders
-    }
-
-    fn keep(&mut self, fields: &[u8]) -> Vec<u8> {
-        let mut kept = self.spare.pop().unwrap_or_default();
-        kept.clear();
-        kept.extend_from_slice(fields);
-        kept
     }
 
     fn add(&mut self, track: u32, kind: Kind, times: (i64, i64), order: u64, fields: &[&[u8]]) {
@@ -576,38 +435,6 @@ impl Timeline {
         spot.lane
     }
 
-    /// The pushes that wait and belong before `until`, in order.
-    fn due_pushes(&self, until: Option<Key>) -> Vec<Due> {
-        let mut due = Vec::new();
-        for (place, index) in self.places.iter().zip(0..) {
-            for (push, depth) in place.pushes.iter().zip(0..) {
-                let key = push.key();
-                if push.state == PushState::Waiting && until.is_none_or(|until| key < until) {
-                    due.push(Due {
-                        key,
-                        place: index,
-                        depth,
-                    });
-                }
-            }
-        }
-        due.sort_unstable_by_key(|push| push.key);
-        due
-    }
-
-    fn open(&mut self, due: &Due, out: &mut impl Emit) {
-        let place = &mut self.places[due.place as usize];
-        let push = &mut place.pushes[due.depth];
-        if out.holds(push.start) {
-            let lane = place.lanes.place(push.candidate()).lane;
-            out.begin(due.place, lane, push.start, true, &push.fields);
-            push.state = PushState::Written;
-        } else {
-            self.tally.outside_base += 1;
-            push.state = PushState::Dropped;
-        }
-    }
-
     fn emit(&mut self, item: &Item, fields: &[u8], out: &mut impl Emit) {
         let is_range = matches!(item.kind, Kind::PushPop | Kind::StartEnd);
         if !out.holds(item.start) || is_range && !out.holds(item.end) {
@@ -639,14 +466,6 @@ impl Timeline {
             }
         }
     }
-}
-
-/// A push that is written although its end is not known.
-struct Due {
-    key: Key,
-    place: u32,
-    /// Its index among the open pushes of its place.
-    depth: usize,
 }
 
 #[cfg(test)]

@@ -27,11 +27,10 @@ impl Timeline {
             part.begin_epoch(epoch);
         }
         // What has no time any more keeps the one it had, and is out of place anyway.
-        for push in self.places.iter_mut().flat_map(|place| &mut place.pushes) {
-            push.start = moved(push.clock, push.start).unwrap_or(push.start);
-        }
-        for start in self.starts.values_mut() {
-            start.time = moved(start.clock, start.time).unwrap_or(start.time);
+        let pushes = self.places.iter_mut().flat_map(|place| &mut place.pushes);
+        let starts = self.starts.values_mut().map(|start| &mut start.half);
+        for half in pushes.chain(starts) {
+            half.start = moved(half.clock, half.start).unwrap_or(half.start);
         }
     }
 

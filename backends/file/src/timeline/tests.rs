@@ -129,6 +129,9 @@ struct Stream {
     out: Recorder,
     want: Vec<Seen>,
     count: u32,
+    /// After how many arrivals all is written; 0: never.
+    period: u64,
+    arrivals: u64,
 }
 
 impl Stream {
@@ -144,6 +147,8 @@ impl Stream {
             out: Recorder::default(),
             want: Vec::new(),
             count: 0,
+            period: 0,
+            arrivals: 0,
         }
     }
 
@@ -213,8 +218,13 @@ impl Stream {
     }
 
     fn flush(&mut self) {
+        self.arrivals += 1;
         if self.timeline.is_full() {
             self.timeline.flush(&mut self.out);
+        }
+        if self.period > 0 && self.arrivals.is_multiple_of(self.period) {
+            self.timeline.flush_all(&mut self.out);
+            assert!(!self.timeline.has_waiting());
         }
     }
 
@@ -387,6 +397,7 @@ fn complete_ranges_in_any_order_keep_their_times() {
     for seed in 0..400 {
         let mut random = Random::new(seed);
         let mut stream = Stream::new(2 + random.below(40) as usize);
+        stream.period = random.below(3) * 5;
         let span = 1 + random.below(60) as i64;
         for _ in 0..random.below(400) {
             let place = random.below(2) as u32;
@@ -408,6 +419,7 @@ fn halves_and_whole_ranges_in_the_order_of_time_keep_their_times() {
     for seed in 0..600 {
         let mut random = Random::new(seed);
         let mut stream = Stream::new(2 + random.below(20) as usize);
+        stream.period = random.below(3) * 5;
         let mut time = 0;
         let mut pushes = [Vec::new(), Vec::new()];
         let mut starts = Vec::new();
@@ -455,6 +467,7 @@ fn pushes_that_do_not_nest_end_late_and_disturb_nothing() {
     for seed in 0..600 {
         let mut random = Random::new(seed);
         let mut stream = Stream::new(2 + random.below(20) as usize);
+        stream.period = random.below(3) * 5;
         let mut pushes: Vec<(u32, i64)> = Vec::new();
         let mut whole = Vec::new();
         for _ in 0..random.below(300) {
@@ -548,7 +561,12 @@ enum Arrival {
     Start(u32, i64),
     /// Ends one of the open ranges, so long after its start.
     End(usize, i64),
+    /// All there is goes to the file.
+    Flush,
 }
+
+/// A window that takes all.
+const ALL: usize = 1 << 20;
 
 /// Depth, lane and end of each range, by number, and whether that is how it stays.
 fn place_all(arrivals: &[Arrival], window: usize) -> (Vec<(usize, u32, Option<i64>)>, bool) {
@@ -575,6 +593,9 @@ fn place_all(arrivals: &[Arrival], window: usize) -> (Vec<(usize, u32, Option<i6
                     stream.end(number, start + length);
                 }
             }
+            // What is known later changes nothing about what is written now.
+            Arrival::Flush if window == ALL => {}
+            Arrival::Flush => stream.timeline.flush_all(&mut stream.out),
         }
     }
     stream.timeline.finish(&mut stream.out);
@@ -587,17 +608,21 @@ fn place_all(arrivals: &[Arrival], window: usize) -> (Vec<(usize, u32, Option<i6
 
 #[test]
 fn what_is_settled_is_as_if_all_had_been_known() {
-    let (mut settled, mut long) = (0, 0);
-    for seed in 0..6000 {
+    let (mut settled, mut long, mut flushed) = (0, 0, 0);
+    for seed in 0..12000 {
         let mut random = Random::new(seed);
         let span = 1 + random.below(60);
         let drift = random.below(4) as i64;
         let kinds = 2 + random.below(5);
+        let flushes = seed % 2 == 1;
         let arrivals: Vec<_> = (0..random.below(40))
             .map(|step| {
                 let place = random.below(2) as u32;
                 let time = drift * step as i64 + random.below(span) as i64 / (1 + drift);
                 let length = random.below(span) as i64;
+                if flushes && random.below(6) == 0 {
+                    return Arrival::Flush;
+                }
                 match random.below(kinds) {
                     0 => Arrival::Range(place, time, time + length, true),
                     1 => Arrival::Push(place, time),
@@ -613,10 +638,14 @@ fn what_is_settled_is_as_if_all_had_been_known() {
         if is_settled {
             settled += 1;
             long += usize::from(rows.len() > 10);
-            let (want, whole) = place_all(&arrivals, 1 << 20);
+            flushed += usize::from(flushes && rows.len() > 5);
+            let (want, whole) = place_all(&arrivals, ALL);
             assert!(whole, "seed {seed}");
             assert_eq!(rows, want, "seed {seed}: {arrivals:?}");
         }
     }
-    assert!(settled > 1000 && long > 100, "{settled} {long}");
+    assert!(
+        settled > 1000 && long > 100 && flushed > 100,
+        "{settled} {long} {flushed}"
+    );
 }

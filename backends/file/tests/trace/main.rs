@@ -5,6 +5,7 @@ mod chrome;
 mod content;
 mod counters;
 mod faults;
+mod flush;
 mod merge;
 mod ranges;
 mod reader;

@@ -130,6 +130,17 @@ impl Trace {
         Self::of(&std::fs::read(path).unwrap())
     }
 
+    /// The same for a file that is being written, or whose writer was killed: a packet at its end may be
+    /// cut. Tells whether one is.
+    pub fn read_cut(path: &Path) -> (Self, bool) {
+        let file = std::fs::read(path).unwrap();
+        let mut end = 0;
+        while let Some(next) = after_packet(&file, end) {
+            end = next;
+        }
+        (Self::of(&file[..end]), end < file.len())
+    }
+
     /// What is in a file that has these bytes.
     pub fn of(file: &[u8]) -> Self {
         let mut trace = Self::default();
@@ -333,6 +344,22 @@ impl Trace {
         let mine = self.values.iter().filter(|(track, ..)| track == path);
         mine.map(|(_, time, value, _)| (*time, *value)).collect()
     }
+}
+
+/// Where the packet ends that starts at `at`, if it is all there.
+fn after_packet(file: &[u8], at: usize) -> Option<usize> {
+    assert!(
+        file.get(at).is_none_or(|tag| *tag == 0x0A),
+        "no packet at {at}"
+    );
+    let mut size = 0;
+    for (index, byte) in file.get(at + 1..)?.iter().enumerate() {
+        size |= usize::from(byte & 0x7F) << (7 * index);
+        if *byte < 0x80 {
+            return Some(at + 2 + index + size).filter(|end| *end <= file.len());
+        }
+    }
+    None
 }
 
 fn only<'a>(slices: &'a [Slice], name: &str) -> &'a Slice {

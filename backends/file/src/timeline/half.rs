@@ -1,0 +1,242 @@
+//! Ranges in two halves: a push waits for its pop, a start for its end.
+
+use std::collections::hash_map::Entry;
+
+use super::part::{Key, Kind};
+use super::{Emit, Timeline};
+use crate::lane::Candidate;
+
+/// The first half of a range whose second has not come yet.
+pub(super) struct Half {
+    pub(super) clock: u8,
+    pub(super) start: i64,
+    pub(super) order: u64,
+    state: State,
+    fields: Vec<u8>,
+}
+
+/// A started range.
+pub(super) struct Start {
+    place: u32,
+    pub(super) half: Half,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Waiting,
+    /// The file has its begin.
+    Written,
+    /// It doesn't fit the time base.
+    Dropped,
+}
+
+impl Half {
+    fn key(&self) -> Key {
+        (self.start, true, !i64::MAX, self.order)
+    }
+
+    fn candidate(&self, nests: bool) -> Candidate {
+        Candidate {
+            start: self.start,
+            end: None,
+            nests,
+            order: self.order,
+        }
+    }
+}
+
+/// What is known of the first half of a range when its second comes.
+#[derive(Clone, Copy)]
+pub(crate) struct FirstHalf<'a> {
+    pub(crate) start: i64,
+    /// The fields it came with.
+    pub(crate) fields: &'a [u8],
+}
+
+impl Half {
+    fn told(&self) -> FirstHalf<'_> {
+        FirstHalf {
+            start: self.start,
+            fields: &self.fields,
+        }
+    }
+}
+
+impl Timeline {
+    pub(crate) fn push(&mut self, place: u32, start: i64, fields: &[u8]) {
+        let push = self.half(start, fields);
+        self.places[place as usize].pushes.push(push);
+    }
+
+    /// The push that the next pop ends.
+    pub(crate) fn last_push(&self, place: u32) -> Option<FirstHalf<'_>> {
+        let push = self.places[place as usize].pushes.last()?;
+        Some(push.told())
+    }
+
+    /// Ends the last push; the range has the fields of both. Does nothing without a push.
+    pub(crate) fn pop(&mut self, place: u32, end: i64, fields: &[u8]) {
+        if let Some(push) = self.places[place as usize].pushes.pop() {
+            self.join(place, Kind::PushPop, push, end, fields);
+        }
+    }
+
+    /// Starts the range `id`; `false` if a range with this ID is open.
+    pub(crate) fn start(&mut self, place: u32, time: i64, id: u64, fields: &[u8]) -> bool {
+        let half = self.half(time, fields);
+        match self.starts.entry(id) {
+            Entry::Occupied(_) => {
+                self.spare.push(half.fields);
+                false
+            }
+            Entry::Vacant(free) => {
+                free.insert(Start { place, half });
+                true
+            }
+        }
+    }
+
+    pub(crate) fn started(&self, id: u64) -> Option<FirstHalf<'_>> {
+        Some(self.starts.get(&id)?.half.told())
+    }
+
+    /// Ends the range `id`, where it was started; it has the fields of both. Does nothing without
+    /// a start.
+    pub(crate) fn end(&mut self, id: u64, time: i64, fields: &[u8]) {
+        if let Some(Start { place, half }) = self.starts.remove(&id) {
+            self.join(place, Kind::StartEnd, half, time, fields);
+        }
+    }
+
+    fn half(&mut self, start: i64, fields: &[u8]) -> Half {
+        let mut kept = self.spare.pop().unwrap_or_default();
+        kept.clear();
+        kept.extend_from_slice(fields);
+        Half {
+            clock: self.clocks[0],
+            start,
+            order: self.next_order(),
+            state: State::Waiting,
+            fields: kept,
+        }
+    }
+
+    fn join(&mut self, place: u32, kind: Kind, first: Half, end: i64, fields: &[u8]) {
+        match first.state {
+            State::Waiting => {
+                self.clocks = [first.clock, self.clocks[0]];
+                let parts = [&first.fields[..], fields];
+                self.add(place, kind, (first.start, end), first.order, &parts);
+            }
+            State::Written => {
+                let order = self.next_order();
+                let lanes = &mut self.places[place as usize].lanes;
+                lanes.announce(first.order, end);
+                // Orders are far from the sign bit.
+                let times = (end, first.order as i64);
+                self.add(place, Kind::Close, times, order, &[fields]);
+            }
+            State::Dropped => {}
+        }
+        self.spare.push(first.fields);
+    }
+
+    /// Whether a first half waits that the file has not.
+    pub(super) fn has_waiting_half(&self) -> bool {
+        let pushes = self.places.iter().flat_map(|place| &place.pushes);
+        let mut halves = pushes.chain(self.starts.values().map(|start| &start.half));
+        halves.any(|half| half.state == State::Waiting)
+    }
+
+    /// The pushes that wait and belong before `until`, in order.
+    pub(super) fn due_pushes(&self, until: Option<Key>) -> Vec<Due> {
+        let mut due = Vec::new();
+        for (place, index) in self.places.iter().zip(0..) {
+            for (push, depth) in place.pushes.iter().zip(0..) {
+                let key = push.key();
+                if push.state == State::Waiting && until.is_none_or(|until| key < until) {
+                    due.push(Due {
+                        key,
+                        place: index,
+                        depth,
+                    });
+                }
+            }
+        }
+        due.sort_unstable_by_key(|push| push.key);
+        due
+    }
+
+    pub(super) fn open(&mut self, due: &Due, out: &mut impl Emit) {
+        let place = &mut self.places[due.place as usize];
+        let push = &mut place.pushes[due.depth];
+        if out.holds(push.start) {
+            let lane = place.lanes.place(push.candidate(true)).lane;
+            out.begin(due.place, lane, push.start, true, &push.fields);
+            push.state = State::Written;
+        } else {
+            self.tally.outside_base += 1;
+            push.state = State::Dropped;
+        }
+    }
+
+    /// Writes the starts that wait. What comes before their ends stands elsewhere.
+    pub(super) fn begin_starts(&mut self, out: &mut impl Emit) {
+        let Self {
+            starts,
+            places,
+            tally,
+            ..
+        } = self;
+        let mut waiting: Vec<_> = (starts.values_mut())
+            .filter(|start| start.half.state == State::Waiting)
+            .collect();
+        waiting.sort_unstable_by_key(|start| (start.half.start, start.half.order));
+        for Start { place, half } in waiting {
+            if !out.holds(half.start) {
+                tally.outside_base += 1;
+                half.state = State::Dropped;
+                continue;
+            }
+            let lanes = &mut places[*place as usize].lanes;
+            let lane = lanes.place(half.candidate(false)).lane;
+            out.begin(*place, lane, half.start, false, &half.fields);
+            half.state = State::Written;
+        }
+    }
+
+    /// Leaves open what is so. A start that stays open stands on a lane of its own, behind all that
+    /// could cross it.
+    pub(super) fn leave_open(&mut self, out: &mut impl Emit) {
+        for place in &mut self.places {
+            let written = |push: &Half| push.state == State::Written;
+            self.tally.left_open += place.pushes.drain(..).filter(written).count() as u64;
+        }
+        let mut starts: Vec<_> = self.starts.drain().map(|(_, start)| start).collect();
+        starts.sort_unstable_by_key(|start| (start.half.start, start.half.order));
+        for Start { place, half } in starts {
+            let lanes = &mut self.places[place as usize].lanes;
+            match half.state {
+                State::Waiting if out.holds(half.start) => {
+                    let lane = lanes.place_alone(half.candidate(false));
+                    out.begin(place, lane, half.start, false, &half.fields);
+                    self.tally.left_open += 1;
+                }
+                State::Waiting => self.tally.outside_base += 1,
+                State::Written => {
+                    lanes.unsettle();
+                    self.tally.left_open += 1;
+                }
+                State::Dropped => {}
+            }
+        }
+    }
+}
+
+/// A push that is written although its end is not known.
+pub(super) struct Due {
+    pub(super) key: Key,
+    place: u32,
+    /// Its index among the open pushes of its place.
+    depth: usize,
+}
