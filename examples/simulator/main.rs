@@ -212,6 +212,9 @@ struct Options {
     /// The format of the file, as the backend's config calls it
     #[arg(long, default_value = "perfetto")]
     format: String,
+    /// One more setting of the backend, as `compression=zlib`; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    config: Vec<String>,
 }
 
 fn default_path() -> PathBuf {
@@ -229,10 +232,15 @@ fn main() -> Result<()> {
         fs::create_dir_all(folder)
             .with_context(|| format!("can't make the folder {}", folder.display()))?;
     }
-    let config = Config::new()
+    let mut config = Config::new()
         .set("path", path.to_str().context("the path is not UTF-8")?)?
         .set("format", &options.format)?
         .set("overwrite", "true")?;
+    for setting in &options.config {
+        let (key, value) = (setting.split_once('='))
+            .with_context(|| format!("`{setting}` is not of the form KEY=VALUE"))?;
+        config = config.set(key, value)?;
+    }
     let mut session = Session::begin(&Backend::embedded(), "simulator", &config)?;
 
     // All registering comes first and needs `&mut session` …

@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) overwrite: bool,
     pub(crate) base: Option<i64>,
     pub(crate) limits: Limits,
+    /// The level of the compression, if there is one.
+    pub(crate) compression: Option<u32>,
     /// Whether a file that is out of order is put in order when the session ends.
     pub(crate) merge: bool,
     /// How long what was taken may wait in memory; as long as it may, without.
@@ -95,6 +97,20 @@ impl Settings {
                 return Err(bad("flush_interval", text, &accepted));
             }
         };
+        let compression = match get("compression") {
+            None | Some("none") => None,
+            Some(text) => match level(text) {
+                Some(_) if format != FormatName::Perfetto => {
+                    return Err(bad(
+                        "compression",
+                        text,
+                        "none, as the format is not perfetto",
+                    ));
+                }
+                Some(level) => Some(level),
+                None => return Err(bad("compression", text, "none, zlib, zlib:1 to zlib:9")),
+            },
+        };
         let path = match get("path") {
             Some(path) => PathBuf::from(path),
             None => file_name(name, format.extension())?,
@@ -105,9 +121,20 @@ impl Settings {
             overwrite,
             base,
             limits,
+            compression,
             merge,
             flush_interval,
         })
+    }
+}
+
+/// The level that a compression has, 1 to 9.
+fn level(compression: &str) -> Option<u32> {
+    match compression.strip_prefix("zlib")?.strip_prefix(':') {
+        // Higher ones take twice the time and more, for a tenth less.
+        None if compression == "zlib" => Some(3),
+        None => None,
+        Some(level) => level.parse().ok().filter(|level| (1..=9).contains(level)),
     }
 }
 
@@ -196,6 +223,31 @@ mod tests {
         assert_eq!(interval(&[("flush_interval", "0")]), None);
         let quarter = Some(Duration::from_millis(250));
         assert_eq!(interval(&[("flush_interval", "250")]), quarter);
+    }
+
+    #[test]
+    fn compressions_have_levels() {
+        let level = |text| parse(None, &[("compression", text)]).unwrap().compression;
+        assert_eq!(parse(None, &[]).unwrap().compression, None);
+        assert_eq!(level("none"), None);
+        assert_eq!(level("zlib"), Some(3));
+        assert_eq!(level("zlib:1"), Some(1));
+        assert_eq!(level("zlib:9"), Some(9));
+        for text in ["zlib:0", "zlib:10", "zlib:", "zlib9", "zlib:x", "gzip", ""] {
+            assert_eq!(
+                reason(None, &[("compression", text)]),
+                format!(
+                    "config key `compression` has the value `{text}`; accepted: none, zlib, \
+                     zlib:1 to zlib:9"
+                )
+            );
+        }
+        let chrome = [("format", "chrome"), ("compression", "zlib:9")];
+        assert_eq!(
+            reason(None, &chrome),
+            "config key `compression` has the value `zlib:9`; accepted: none, as the format is not \
+             perfetto"
+        );
     }
 
     #[test]

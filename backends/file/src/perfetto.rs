@@ -1,6 +1,7 @@
 //! The Perfetto trace format: a file of packets.
 
 mod annotation;
+mod bundle;
 mod encoder;
 mod field;
 mod framing;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use nvtxw_backend::{Event, EventKind, Result, Schema, SchemaRole, ScopeRef, StreamInfo, Time};
 
+use self::bundle::Bundler;
 use self::encoder::Encoder;
 use self::framing::PACKETS;
 use self::packet::{Header, Packets};
@@ -39,7 +41,10 @@ impl Format for Perfetto {
     type Stream = PerfettoStream;
 
     fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self> {
-        let sink = Sink::create(&settings.path, settings.overwrite, PACKETS)?;
+        let mut sink = Sink::create(&settings.path, settings.overwrite, PACKETS)?;
+        if let Some(level) = settings.compression {
+            sink = sink.packed(Arc::new(Bundler::new(level)));
+        }
         let mut header = Header::first().facts(facts);
         if let Some(base) = settings.base {
             header = header.facts(&[base_fact(base)]);

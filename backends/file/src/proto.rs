@@ -132,9 +132,13 @@ impl Writer {
     }
 
     pub(crate) fn text(&mut self, field: u32, value: &str) {
+        self.bytes(field, value.as_bytes());
+    }
+
+    pub(crate) fn bytes(&mut self, field: u32, value: &[u8]) {
         self.tag(field, BYTES);
         self.varint(value.len() as u64);
-        self.raw(value.as_bytes());
+        self.raw(value);
     }
 
     /// Begins a nested message of about `expected` bytes. A wrong guess only costs a move.

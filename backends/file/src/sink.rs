@@ -6,11 +6,12 @@ use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Seek, SeekFrom, Write};
 use std::path::{self, Path, PathBuf};
 use std::process;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use nvtxw_backend::{Refusal, Result};
 
 pub(crate) use self::draft::Draft;
+use crate::proto::Writer;
 use crate::sync::{Mutex, MutexGuard};
 
 /// Why a child process is refused.
@@ -24,6 +25,7 @@ pub(crate) struct Sink {
     /// The same wherever the process is.
     place: PathBuf,
     framing: Framing,
+    pack: Option<Arc<dyn Pack>>,
     /// The one that created it. A forked child shares the file, and has copies of all that streams
     /// hold: each would be written twice.
     process: u32,
@@ -38,6 +40,11 @@ pub(crate) struct Framing {
     /// What the file ends with. Each append writes over it and adds it again, so that the file is
     /// complete in between.
     pub(crate) tail: &'static [u8],
+}
+
+/// Makes other parts of parts, shorter ones that mean the same.
+pub(crate) trait Pack: Send + Sync {
+    fn pack(&self, parts: &[u8]) -> Writer;
 }
 
 struct State {
@@ -102,6 +109,12 @@ impl Sink {
         Ok(Self::of(file, path, framing))
     }
 
+    /// Packs what is appended from now on.
+    pub(crate) fn packed(mut self, pack: Arc<dyn Pack>) -> Self {
+        self.pack = Some(pack);
+        self
+    }
+
     /// Appends to an empty file.
     fn of(file: File, path: &Path, framing: Framing) -> Self {
         Self {
@@ -109,6 +122,7 @@ impl Sink {
             // Without a current folder only a whole path will do.
             place: path::absolute(path).unwrap_or(path.to_owned()),
             framing,
+            pack: None,
             process: process::id(),
             state: Mutex::new(State {
                 file,
@@ -120,7 +134,14 @@ impl Sink {
 
     /// Appends whole parts. Fails, without writing, once an append has failed.
     pub(crate) fn append(&self, parts: &[u8]) -> Result<()> {
-        self.write(parts, self.framing.tail)
+        let Some(pack) = &self.pack else {
+            return self.write(parts, self.framing.tail);
+        };
+        self.check_process()?;
+        self.lock().check()?;
+        // Others write meanwhile.
+        let packed = pack.pack(parts);
+        self.write(packed.as_bytes(), self.framing.tail)
     }
 
     /// Appends what the file ends with instead of its tail, and is as long at least.

@@ -21,7 +21,7 @@ fn whole(written: &[u8]) -> usize {
 }
 
 /// Where the packet ends that starts at `at`: a tag of one byte, the length of the rest, and that.
-fn after_packet(packets: &[u8], at: usize) -> Option<usize> {
+pub(super) fn after_packet(packets: &[u8], at: usize) -> Option<usize> {
     let mut size = 0;
     for (index, &byte) in packets.get(at + 1..)?.iter().enumerate() {
         size |= usize::from(byte & 0x7F) << (7 * index);

@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, Read, Take};
 use std::path::Path;
 
+use super::bundle::{bundle, unpack};
 use super::field::{annotation, event, packet, trace};
-use super::framing::Source;
+use super::framing::{Source, after_packet};
 use super::packet::Packets;
 use crate::merge::{Events, Lane, Rewrite};
 use crate::outlet::RUN;
@@ -53,20 +54,28 @@ impl Rewrite for PacketRewrite<'_> {
     fn read(&mut self, events: &mut Events) -> io::Result<()> {
         let mut reader = Reader::new(self.base, &self.streams);
         let mut copy = Vec::with_capacity(RUN * 2);
+        let mut unpacked = Vec::new();
         let failed = |error| about("reading", self.draft.target(), &error);
         while let Some(packet) = self.source.next().map_err(failed)? {
-            if reader.read(packet, events).map_err(failed)? {
-                copy.extend_from_slice(packet);
+            match bundle(content(packet).map_err(failed)?) {
+                None => reader.read(packet, events, &mut copy).map_err(failed)?,
+                Some(bundle) => {
+                    unpack(bundle, &mut unpacked).map_err(failed)?;
+                    let mut rest = &unpacked[..];
+                    while !rest.is_empty() {
+                        let end = after_packet(rest, 0).filter(|end| *end <= rest.len());
+                        let (packet, after) = rest.split_at(end.ok_or_else(bad).map_err(failed)?);
+                        reader.read(packet, events, &mut copy).map_err(failed)?;
+                        rest = after;
+                    }
+                }
             }
             if copy.len() >= RUN {
-                // The draft keeps an error.
-                let _ = self.draft.sink().append(&copy);
-                self.draft.check()?;
+                self.draft.append(&copy)?;
                 copy.clear();
             }
         }
-        let _ = self.draft.sink().append(&copy);
-        self.draft.check()
+        self.draft.append(&copy)
     }
 
     fn places(&self, stream: u32) -> usize {
@@ -129,34 +138,31 @@ impl Reader {
         reader
     }
 
-    /// Takes the event that a packet is; `true` if it belongs to the rest of the file.
-    fn read(&mut self, packet: &[u8], events: &mut Events) -> io::Result<bool> {
-        let (mut stream, mut nests, mut time, mut content) = (None, false, 0, None);
-        let Some((trace::PACKET, Value::Bytes(packet))) = Fields::of(packet).next() else {
-            return Err(bad());
-        };
-        for (index, field) in Fields::of(packet).enumerate() {
+    /// Takes the event that a packet is, or copies it if it belongs to the rest of the file.
+    fn read(&mut self, packet: &[u8], events: &mut Events, copy: &mut Vec<u8>) -> io::Result<()> {
+        let (mut stream, mut nests, mut time, mut event) = (None, false, 0, None);
+        for (index, field) in Fields::of(content(packet)?).enumerate() {
             match field {
                 (packet::SEQUENCE, Value::Int(sequence)) => {
                     nests = index > 0;
                     stream = self.streams.get(&sequence).copied();
                     if stream.is_none() {
-                        return Ok(true);
+                        break;
                     }
                 }
                 (packet::TIMESTAMP, Value::Int(value)) => time = value,
-                (packet::TRACK_EVENT, Value::Bytes(event)) => content = Some(event),
+                (packet::TRACK_EVENT, Value::Bytes(content)) => event = Some(content),
                 // They come again for what they are still needed for.
-                (packet::TRACK_DESCRIPTOR, _) => return Ok(false),
+                (packet::TRACK_DESCRIPTOR, _) => return Ok(()),
                 _ => {}
             }
         }
-        let (Some(stream), Some(event)) = (stream, content) else {
-            return Ok(true);
+        let (Some(stream), Some(event)) = (stream, event) else {
+            copy.extend_from_slice(packet);
+            return Ok(());
         };
         let time = self.base.wrapping_add(time as i64);
-        self.event(stream, event, time, nests, events)?;
-        Ok(false)
+        self.event(stream, event, time, nests, events)
     }
 
     fn event(
@@ -210,6 +216,13 @@ impl Reader {
             }
             _ => Err(bad()),
         }
+    }
+}
+
+fn content(packet: &[u8]) -> io::Result<&[u8]> {
+    match Fields::of(packet).next() {
+        Some((trace::PACKET, Value::Bytes(content))) => Ok(content),
+        _ => Err(bad()),
     }
 }
 

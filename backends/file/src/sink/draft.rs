@@ -51,8 +51,10 @@ impl Draft {
             return Err(failed(io::Error::other(error)));
         }
         let (file, path) = scratch::create(&target, "merge")?;
+        let mut new = Sink::of(file, &path, sink.framing);
+        new.pack.clone_from(&sink.pack);
         let draft = Self {
-            sink: Arc::new(Sink::of(file, &path, sink.framing)),
+            sink: Arc::new(new),
             path,
             target,
             len: state.len,
@@ -65,6 +67,13 @@ impl Draft {
     /// Where its content goes.
     pub(crate) fn sink(&self) -> &Arc<Sink> {
         &self.sink
+    }
+
+    /// Appends whole parts.
+    pub(crate) fn append(&self, parts: &[u8]) -> io::Result<()> {
+        // The sink keeps an error.
+        let _ = self.sink.append(parts);
+        self.check()
     }
 
     /// The file whose place it is to take.

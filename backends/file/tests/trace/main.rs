@@ -2,6 +2,7 @@
 
 mod batches;
 mod chrome;
+mod compression;
 mod content;
 mod counters;
 mod faults;
