@@ -127,6 +127,10 @@ mod tests {
             StreamOrdering,
             Skid
         );
+        for &resource in ResourceType::ALL {
+            assert_eq!(ResourceType::from_raw(resource.to_raw()), Some(resource));
+        }
+        assert_eq!(ResourceType::from_raw(1), None);
         assert_eq!(StreamOrdering::from_raw(-1), None);
         assert_eq!(EntryType::from_raw(u64::MAX), None);
     }

@@ -8,6 +8,7 @@ use nvtxw_abi::{IdClass, PredefinedScope, TimestampType};
 
 use crate::counter::Counter;
 use crate::enumeration::Enum;
+use crate::list::List;
 use crate::lock::lock;
 use crate::raw::Promise;
 use crate::registry::Registry;
@@ -29,6 +30,8 @@ pub struct Domain {
     pub(crate) strings: Strings,
     pub(crate) categories: Mutex<HashMap<u32, Arc<str>>>,
     pub(crate) scopes: Registry<Scope>,
+    /// The same, in the order of their registration.
+    pub(crate) scopes_in_order: List<Arc<Scope>>,
     pub(crate) layouts: Registry<Layout>,
     pub(crate) counters: Registry<Counter>,
     pub(crate) time_domains: Registry<TimeDomain>,
@@ -56,6 +59,7 @@ impl Domain {
             strings: Strings::new(tag),
             categories: Mutex::default(),
             scopes: Registry::new("scope"),
+            scopes_in_order: List::new(),
             layouts: Registry::new("schema or enum"),
             counters: Registry::new("counter"),
             time_domains: Registry::new("time domain"),
@@ -81,6 +85,11 @@ impl Domain {
     /// A registered scope.
     pub fn scope(&self, id: u64) -> Option<Arc<Scope>> {
         self.scopes.get(id).cloned()
+    }
+
+    /// The scopes so far, in the order of their registration, without the first `known` ones.
+    pub fn scopes_after(&self, known: u32) -> impl Iterator<Item = &Arc<Scope>> {
+        (known..).map_while(|index| self.scopes_in_order.get(index))
     }
 
     /// The scope that an ID means, predefined or registered here; `None` if it means none.

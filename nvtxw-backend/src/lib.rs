@@ -233,8 +233,8 @@ mod write;
 
 pub use nvtxw_abi::{
     BatchOrdering, EntryType, EventKind, InProcess, Interpolation, Limit, NoValueReason,
-    PredefinedScope, ResultCode, SchemaRole, Skid, StreamInterleaving, StreamOrdering, TimerStart,
-    TimestampRole, TimestampType, ValueType,
+    PredefinedScope, ResourceType, ResultCode, SchemaRole, Skid, StreamInterleaving,
+    StreamOrdering, TimerStart, TimestampRole, TimestampType, ValueType,
 };
 
 pub use self::backend::{Backend, Session, Stream};

@@ -78,9 +78,13 @@ pub(crate) fn scope(domain: &Domain, spec: &ScopeSpec<'_>) -> Result<u64> {
             })?,
     };
     let path = parse_path(spec.path.as_deref().unwrap_or_default())?;
-    domain
+    let id = domain
         .scopes
-        .register(spec.id, |id| Scope::new(id, &parent, path))
+        .register(spec.id, |id| Scope::new(id, &parent, path))?;
+    if let Some(scope) = domain.scopes.get(id) {
+        domain.scopes_in_order.push_with(|_| Arc::clone(scope));
+    }
+    Ok(id)
 }
 
 pub(crate) fn schema(domain: &Domain, spec: &SchemaSpec<'_>) -> Result<u64> {

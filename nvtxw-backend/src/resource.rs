@@ -9,7 +9,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// What the identifier is: `NVTX_RESOURCE_TYPE_*` of the ABI, or a number that an extension of NVTX defines.
+    /// What the identifier is: a [`ResourceType`](crate::ResourceType), or a number that an extension of NVTX defines.
     pub fn kind(&self) -> i32 {
         self.kind
     }

@@ -1,6 +1,6 @@
 //! Resources: objects of the traced program that get a name.
 
-use nvtxw_abi::raw;
+use nvtxw_abi::ResourceType;
 
 use crate::calls::ResourceName;
 use crate::domain::Domain;
@@ -32,10 +32,10 @@ pub enum ResourceId {
 impl ResourceId {
     fn to_raw(self) -> (i32, u64) {
         match self {
-            Self::Pointer(address) => (raw::NVTX_RESOURCE_TYPE_GENERIC_POINTER, address),
-            Self::Handle(handle) => (raw::NVTX_RESOURCE_TYPE_GENERIC_HANDLE, handle),
-            Self::NativeThread(id) => (raw::NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE, id),
-            Self::PosixThread(id) => (raw::NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX, id),
+            Self::Pointer(address) => (ResourceType::Pointer.to_raw(), address),
+            Self::Handle(handle) => (ResourceType::Handle.to_raw(), handle),
+            Self::NativeThread(id) => (ResourceType::NativeThread.to_raw(), id),
+            Self::PosixThread(id) => (ResourceType::PosixThread.to_raw(), id),
             Self::Other {
                 identifier_type,
                 identifier,

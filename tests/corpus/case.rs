@@ -152,7 +152,7 @@ impl Line {
     pub fn check_options(&self) {
         const EVENT: &[&str] = &["color", "category"];
         let keys: &[&[&str]] = match &*self.word {
-            "category" => &[&["domain"]],
+            "category" | "resource" => &[&["domain"]],
             "scope" => &[&["domain", "parent"]],
             "clock" => &[&["domain", "scope", "type", "ticks_per_second", "start"]],
             "enum" => &[&["domain"]],

@@ -144,6 +144,7 @@ impl Program {
                     CategoryRegister(domain, line.int(0) as u32, name.as_ptr())
                 )
             }
+            "resource" => self.resource(line),
             "scope" => self.scope(line),
             "clock" => self.time_domain(line),
             "enum" => self.enumeration(line),

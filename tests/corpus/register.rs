@@ -38,6 +38,23 @@ impl Program {
         self.domain(line.option("domain").as_str().unwrap_or_default())
     }
 
+    pub fn resource(&mut self, line: &Line) -> Outcome {
+        let (domain, name) = (self.domain_of(line), CString::new(line.text(2)).unwrap());
+        let attr = nvtxResourceAttributes_t {
+            version: NVTX_VERSION,
+            size: NVTX_RESOURCE_ATTRIB_STRUCT_SIZE,
+            identifierType: constant("NVTX_RESOURCE_TYPE_", line.text(0)) as i32,
+            identifier: nvtxResourceIdentifier_t {
+                ullValue: line.any(1).as_u64().unwrap(),
+            },
+            messageType: NVTX_MESSAGE_TYPE_ASCII,
+            message: nvtxMessageValue_t {
+                ascii: name.as_ptr(),
+            },
+        };
+        call!(self, ResourceRegister(domain, &attr))
+    }
+
     pub fn scope(&mut self, line: &Line) -> Outcome {
         let (domain, path) = (self.domain_of(line), CString::new(line.text(1)).unwrap());
         let parent = line.option("parent").as_str().unwrap_or("ROOT");

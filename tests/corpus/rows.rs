@@ -265,7 +265,7 @@ fn track(line: &Line, trace: &Trace, out: &mut String) {
     let options = line.options().expect("what the track is");
     check_keys(
         options,
-        &[&["unit", "multiplier", "incremental", "description"]],
+        &[&["unit", "multiplier", "incremental", "description", "owner"]],
         &line.at,
     );
     let mut tracks = trace
@@ -289,6 +289,7 @@ fn track(line: &Line, trace: &Trace, out: &mut String) {
             "multiplier": track.multiplier,
             "incremental": track.is_incremental,
             "description": track.description,
+            "owner": track.owner,
         });
         for (key, value) in options {
             if found[key] != *value {

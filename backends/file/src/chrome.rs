@@ -98,12 +98,12 @@ impl Format for Chrome {
         self: &Arc<Self>,
         info: &Arc<StreamInfo>,
         tracks: &Arc<Tracks>,
-        _number: u32,
+        number: u32,
     ) -> ChromeStream {
         ChromeStream {
             info: Arc::clone(info),
             encoder: Encoder::default(),
-            lines: Lines::new(self, tracks),
+            lines: Lines::new(self, tracks, number),
         }
     }
 }

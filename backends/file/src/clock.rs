@@ -23,7 +23,6 @@ use self::ratio::Ratio;
 use self::relation::{Contradiction, Relation};
 use self::route::Route;
 
-pub(crate) use self::facts::Told;
 pub(crate) use self::reader::{ClockReader, Past};
 
 /// The clocks of a session, and what is known of them together.

@@ -78,6 +78,7 @@ fn group(counter: &Counter, parent: TrackId, tracks: &Tracks) -> TrackId {
         name: counter.name().to_owned(),
         description: counter.description().map(str::to_owned),
         counter: None,
+        owner: None,
     };
     tracks.group(parent, counter.id(), label)
 }

@@ -84,6 +84,22 @@ impl<'a> Fact<'a> {
     }
 }
 
+/// The value of a fact that was put together.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Told {
+    Text(String),
+    Number(i64),
+}
+
+impl<'a> Fact<'a> {
+    pub(crate) fn told((key, told): &'a (String, Told)) -> Self {
+        match told {
+            Told::Text(text) => Self::text(key, text),
+            Told::Number(number) => Self::number(key, *number),
+        }
+    }
+}
+
 /// A stream's output in some format.
 pub(crate) trait FormatStream: Send + 'static {
     type Emitter: Emit;

@@ -21,9 +21,17 @@
 //! # What is in a Perfetto file
 //!
 //! - **Tracks.** A scope's path is a tree of tracks, with the domain under it if that is not the
-//!   default one. Without a scope, or with the root, a stream is a track with its own name. Tracks
-//!   that have one name but are different places stay apart. Paths deeper than 90 end in one track
-//!   with the rest of the path as name.
+//!   default one. A scope's track tells in its description which stream wrote it; streams that share
+//!   one are shown together, each on lanes of its own. Without a scope, or with the root, a stream is
+//!   a track with its own name. Tracks that have one name but are different places stay apart. They
+//!   are in the order in which streams are opened, and those of scopes that only events name in the
+//!   order of their registration; counters come behind them, in the order of their numbers. Paths
+//!   deeper than 90 end in one track with the rest of the path as name.
+//! - **Processes and threads.** A path that begins with `Process[1234]` or `PID[1234]`, and in it
+//!   `Thread[42]` or `TID[42]` right below, are held together by a process and a thread of Perfetto,
+//!   which shows them as such. A thread has the name of the resource that is its native thread, if
+//!   the domain has one. Numbers are from 1 to 2^31-1, and each stands for one place: a second place
+//!   with one is a plain track.
 //! - **Ranges.** Ranges that nest share a track; what overlaps by part gets a further one, which is
 //!   shown together with the first. Whatever the order in which they come, both keep their times.
 //!   A push or a start without its other half stays open; a pop or an end without one is refused.
@@ -49,7 +57,8 @@
 //!   value before if it is unchanged (nothing if there is none), NaN if it is unavailable (nothing in
 //!   a sum).
 //! - **Attributes** of the file: `nvtxw.session`, `nvtxw.producer`, `nvtxw.time_base` (add it to the
-//!   file's times to get the original ones), and how often something irregular was met, if it was:
+//!   file's times to get the original ones); the domains that streams were opened in, `nvtxw.domain.0`,
+//!   and their resources, `nvtxw.resource.0` with `.type`, `.identifier` and `.domain`; and how often something irregular was met, if it was:
 //!   `nvtxw.late` (whole ranges that came too late for the window), `nvtxw.overlapping_pushpop`
 //!   (ranges that were declared to nest and don't), `nvtxw.pop_without_push`,
 //!   `nvtxw.end_without_start`, `nvtxw.contradicting_relations`, `nvtxw.before_sync`, `nvtxw.refused`,
@@ -180,6 +189,7 @@ mod chrome;
 mod clock;
 mod config;
 mod counter;
+mod domains;
 mod flow;
 mod flusher;
 mod format;

@@ -2,6 +2,7 @@
 
 mod annotation;
 mod bundle;
+mod descriptor;
 mod encoder;
 mod field;
 mod framing;

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nvtxw_backend::{Refusal, RefusalCounts, Result, Session, SessionRequest, StreamInfo};
 
 use crate::chrome::Chrome;
-use crate::clock::{Clocks, Past, Told};
+use crate::clock::{Clocks, Past};
 use crate::config::{FormatName, Settings};
+use crate::domains::Domains;
 use crate::flusher::Flusher;
 use crate::format::{Fact, Format, FormatStream};
 use crate::perfetto::Perfetto;
@@ -38,6 +39,7 @@ pub(crate) struct Shared<F: Format> {
     pub(crate) format: Arc<F>,
     pub(crate) tracks: Arc<Tracks>,
     pub(crate) clocks: Arc<Clocks>,
+    domains: Domains,
     pub(crate) limits: Limits,
     merge: bool,
     streams: AtomicU32,
@@ -140,6 +142,7 @@ impl<F: Format> SessionIn<F> {
             format: Arc::new(F::create(settings, &facts)?),
             tracks: Arc::default(),
             clocks: Arc::default(),
+            domains: Domains::default(),
             limits: settings.limits,
             merge: settings.merge,
             streams: AtomicU32::new(0),
@@ -149,6 +152,7 @@ impl<F: Format> SessionIn<F> {
 
     fn open_stream(&self, stream: &Arc<StreamInfo>) -> StreamIn<F> {
         let number = self.0.streams.fetch_add(1, Ordering::Relaxed);
+        self.0.domains.note(stream.domain());
         StreamIn::new(&self.0, stream, number)
     }
 
@@ -175,7 +179,7 @@ impl<F: Format> SessionIn<F> {
         });
         tally.before_sync = moved.map(|(_, written)| written.count).sum();
         self.note_counts(tally.attributes());
-        self.note_clocks();
+        self.note_facts();
         self.0
             .format
             .end()
@@ -199,15 +203,11 @@ impl<F: Format> SessionIn<F> {
         }
     }
 
-    fn note_clocks(&self) {
-        let told = self.0.clocks.facts();
-        let facts: Vec<_> = (told.iter())
-            .map(|(key, told)| match told {
-                Told::Text(text) => Fact::text(key, text),
-                Told::Number(number) => Fact::number(key, *number),
-            })
-            .collect();
-        self.note(&facts);
+    /// Notes what is known of domains and clocks.
+    fn note_facts(&self) {
+        for told in [self.0.domains.facts(), self.0.clocks.facts()] {
+            self.note(&told.iter().map(Fact::told).collect::<Vec<_>>());
+        }
     }
 
     /// Notes what was met at all.

@@ -21,6 +21,7 @@ use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::session::{Shared, with_lost};
 use crate::timeline::{Content, Timeline, Written};
+use crate::track::TrackId;
 
 /// The most bytes that one event may take: what is around it has to fit into a packet too.
 const EVENT_LIMIT: usize = FIELD_LIMIT / 4;
@@ -86,8 +87,8 @@ impl<F: Format> StreamIn<F> {
             sample: Sample::default(),
         };
         // Tracks come in the order in which streams are opened, whoever writes first.
-        let scope = info.scope();
-        stream.place(scope.id(), || scope);
+        let track = shared.tracks.default_place(info, number);
+        stream.add_place(track, &info.scope());
         stream
     }
 
@@ -101,13 +102,22 @@ impl<F: Format> StreamIn<F> {
     }
 
     fn find_place(&mut self, id: u64, scope: impl FnOnce() -> ScopeRef) -> u32 {
-        let place = *self.places.entry(id).or_insert_with(|| {
-            let scope = scope();
-            let track = self.shared.tracks.place(&self.info, &scope);
-            self.out.add_place(track, &scope);
-            self.timeline.add_place()
-        });
+        let place = match self.places.get(&id) {
+            Some(&place) => place,
+            None => {
+                let scope = scope();
+                let track = self.shared.tracks.place(&self.info, &scope);
+                self.add_place(track, &scope)
+            }
+        };
         self.last_place = Some((id, place));
+        place
+    }
+
+    fn add_place(&mut self, track: TrackId, scope: &ScopeRef) -> u32 {
+        self.out.add_place(track, scope);
+        let place = self.timeline.add_place();
+        self.places.insert(scope.id(), place);
         place
     }
 

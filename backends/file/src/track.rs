@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use nvtxw_backend::{PredefinedScope, Scope, ScopeRef, Segment, StreamInfo};
+use nvtxw_backend::{Domain, PredefinedScope, ResourceType, Scope, ScopeRef, Segment, StreamInfo};
 
 /// Readers follow a hundred ancestors: what is deeper is one track with the rest of its path as
 /// name. Leaves room for domain, counter group and counter.
@@ -17,6 +17,8 @@ pub(crate) type TrackId = u64;
 enum Key {
     /// A step of a scope's path, in the form that its producer wrote.
     Scope(TrackId, Anchor, String),
+    /// What holds the tracks of a process or a thread.
+    Owner(OwnerId),
     /// A domain, by its index.
     Domain(TrackId, u32),
     /// A stream without scope, by its domain's index and its name.
@@ -58,6 +60,23 @@ pub(crate) struct Label {
     pub(crate) description: Option<String>,
     /// Of a counter; other tracks hold ranges, instants and further tracks.
     pub(crate) counter: Option<Scale>,
+    /// Of what holds the tracks of a process or a thread, and nothing else.
+    pub(crate) owner: Option<Owner>,
+}
+
+/// A process or a thread.
+#[derive(Clone)]
+pub(crate) struct Owner {
+    pub(crate) id: OwnerId,
+    /// Its name, to be shown beside its number.
+    pub(crate) name: String,
+}
+
+/// A process, or one of its threads, by the operating system's numbers: from 1 to 2^31-1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum OwnerId {
+    Process(u32),
+    Thread { process: u32, thread: u32 },
 }
 
 /// What a counter's numbers count.
@@ -80,6 +99,13 @@ pub(crate) struct Track {
     pub(crate) label: Label,
 }
 
+impl Track {
+    /// Whether this holds the tracks of a process or a thread, and `track` is the one with its name.
+    pub(crate) fn holds(&self, track: &Self) -> bool {
+        self.label.owner.is_some() && track.label.owner.is_none()
+    }
+}
+
 /// All tracks of a session.
 #[derive(Default)]
 pub(crate) struct Tracks(Mutex<Inner>);
@@ -93,26 +119,51 @@ struct Inner {
     children: HashMap<TrackId, u32>,
     /// The places whose own track is a stream's lane.
     taken: HashSet<TrackId>,
+    /// The stream for which a place's own track is kept.
+    kept_for: HashMap<TrackId, u32>,
+    /// The names of streams, by their numbers.
+    stream_names: HashMap<u32, String>,
+    /// How many scopes of a domain have tracks, by its index.
+    known_scopes: HashMap<u32, u32>,
+    /// The tracks of processes that are held together, by the track that carries the name.
+    processes: HashMap<TrackId, Process>,
+    owners: HashSet<OwnerId>,
+}
+
+#[derive(Clone, Copy)]
+struct Process {
+    number: u32,
+    /// The track that holds all others.
+    track: TrackId,
 }
 
 impl Tracks {
+    /// The place of what a stream writes by default. `number` counts the streams.
+    pub(crate) fn default_place(&self, stream: &StreamInfo, number: u32) -> TrackId {
+        let mut inner = self.lock();
+        let place = inner.place(stream, &stream.scope());
+        inner.kept_for.entry(place).or_insert(number);
+        inner.stream_names.insert(number, stream.name().to_owned());
+        inner.tell_stream(place, place, number);
+        place
+    }
+
     /// The place of what a stream writes in `scope`.
     pub(crate) fn place(&self, stream: &StreamInfo, scope: &ScopeRef) -> TrackId {
         let mut inner = self.lock();
-        match scope {
-            ScopeRef::Registered(scope) if !scope.path().is_empty() => {
-                inner.in_domain(stream, |inner| inner.scope(scope))
-            }
-            // Where the traced code ran can't be found out any more.
-            _ => inner.stream(stream),
-        }
+        // Whoever comes first, the tracks are in the order of registration.
+        inner.know_scopes(stream.domain());
+        inner.place(stream, scope)
     }
 
     /// The place of the counters that a stream samples in `scope`; 0 for the root.
     pub(crate) fn counter_place(&self, stream: &StreamInfo, scope: &ScopeRef) -> TrackId {
         let mut inner = self.lock();
+        inner.know_scopes(stream.domain());
         match scope {
-            ScopeRef::Registered(scope) => inner.in_domain(stream, |inner| inner.scope(scope)),
+            ScopeRef::Registered(scope) => {
+                inner.in_domain(stream, |inner| inner.scope(scope, stream.domain()))
+            }
             ScopeRef::Root => inner.in_domain(stream, |_| 0),
             ScopeRef::None | ScopeRef::Predefined(_) => inner.stream(stream),
         }
@@ -120,7 +171,8 @@ impl Tracks {
 
     /// The parent of the counters of a group. `counter` is the group's ID.
     pub(crate) fn group(&self, parent: TrackId, counter: u64, label: Label) -> TrackId {
-        self.lock().get(Key::Group(parent, counter), label)
+        let key = Key::Group(parent, counter);
+        self.lock().get(key, parent, Some(rank_of(counter)), label)
     }
 
     /// The counter `index` of the counter or group with the ID `counter`; with a number, for that stream
@@ -133,8 +185,10 @@ impl Tracks {
         stream: Option<u32>,
         label: Label,
     ) -> TrackId {
-        self.lock()
-            .get(Key::Counter(parent, counter, index, stream), label)
+        let key = Key::Counter(parent, counter, index, stream);
+        // Those of a group have one ID: they come in the order of their indices.
+        let rank = rank_of(counter).saturating_add(index);
+        self.lock().get(key, parent, Some(rank), label)
     }
 
     /// The same for a counter of a group whose samples differ, by its name.
@@ -146,19 +200,22 @@ impl Tracks {
         stream: Option<u32>,
         label: Label,
     ) -> TrackId {
-        self.lock()
-            .get(Key::Named(parent, counter, name, stream), label)
+        let key = Key::Named(parent, counter, name, stream);
+        self.lock().get(key, parent, None, label)
     }
 
-    /// A track for the ranges of one stream in `place`: the place's own for the first that asks,
-    /// else one that is shown together with it.
-    pub(crate) fn lane(&self, place: TrackId) -> TrackId {
+    /// A track for the ranges of a stream in `place`: the place's own for the stream that it is kept
+    /// for, or the first that asks, else one that is shown together with it.
+    pub(crate) fn lane(&self, place: TrackId, stream: u32) -> TrackId {
         let mut inner = self.lock();
-        if inner.taken.insert(place) {
+        let kept_for = inner.kept_for.get(&place);
+        if kept_for.is_none_or(|number| *number == stream) && inner.taken.insert(place) {
             return place;
         }
         let track = inner.tracks[place as usize - 1].clone();
-        inner.add(track)
+        let lane = inner.add(track);
+        inner.tell_stream(place, lane, stream);
+        lane
     }
 
     /// Shows a track and its ancestors, outermost first, without those that are `known`, and makes
@@ -187,6 +244,16 @@ impl Tracks {
 }
 
 impl Inner {
+    fn place(&mut self, stream: &StreamInfo, scope: &ScopeRef) -> TrackId {
+        match scope {
+            ScopeRef::Registered(scope) if !scope.path().is_empty() => {
+                self.in_domain(stream, |inner| inner.scope(scope, stream.domain()))
+            }
+            // Where the traced code ran can't be found out any more.
+            _ => self.stream(stream),
+        }
+    }
+
     /// The track of the stream's domain under `parent`, which is that of the default domain.
     fn in_domain(
         &mut self,
@@ -197,14 +264,24 @@ impl Inner {
         let domain = stream.domain();
         match domain.name() {
             None => parent,
-            Some(name) => self.get(
-                Key::Domain(parent, domain.index()),
-                Label::new(name.to_owned()),
-            ),
+            Some(name) => {
+                let key = Key::Domain(parent, domain.index());
+                self.get(key, parent, None, Label::new(name.to_owned()))
+            }
         }
     }
 
-    fn scope(&mut self, scope: &Scope) -> TrackId {
+    /// Makes tracks for all scopes of a domain.
+    fn know_scopes(&mut self, domain: &Domain) {
+        let known = self.known_scopes.entry(domain.index()).or_default();
+        let new: Vec<_> = domain.scopes_after(*known).cloned().collect();
+        *known += new.len() as u32;
+        for scope in new {
+            self.scope(&scope, domain);
+        }
+    }
+
+    fn scope(&mut self, scope: &Scope, domain: &Domain) -> TrackId {
         let anchor = match scope.anchor() {
             PredefinedScope::CurrentHwMachine => Anchor::Machine,
             PredefinedScope::CurrentVm => Anchor::Vm,
@@ -214,16 +291,64 @@ impl Inner {
         let (shown, rest) = path.split_at(path.len().min(MAX_DEPTH));
         let mut at = 0;
         for segment in shown {
-            let key = Key::Scope(at, anchor, escaped(segment));
-            at = self.get(key, Label::new(segment.to_string()));
+            at = self.segment(at, anchor, segment, domain);
         }
         if !rest.is_empty() {
             let join =
                 |text: fn(&Segment) -> String| rest.iter().map(text).collect::<Vec<_>>().join("/");
             let key = Key::Scope(at, anchor, join(escaped));
-            at = self.get(key, Label::new(join(Segment::to_string)));
+            at = self.get(key, at, None, Label::new(join(Segment::to_string)));
         }
         at
+    }
+
+    /// The track of a step below `at`. Those of a process and of its threads are held together by
+    /// tracks of their own: tracks below such a one would be shown beside it.
+    fn segment(
+        &mut self,
+        at: TrackId,
+        anchor: Anchor,
+        segment: &Segment,
+        domain: &Domain,
+    ) -> TrackId {
+        let key = Key::Scope(at, anchor, escaped(segment));
+        if let Some(&track) = self.by_key.get(&key) {
+            return track;
+        }
+        let label = Label::new(segment.to_string());
+        let id = match self.processes.get(&at) {
+            _ if at == 0 => number(segment, ["process", "pid"]).map(OwnerId::Process),
+            Some(process) => number(segment, ["thread", "tid"]).map(|thread| OwnerId::Thread {
+                process: process.number,
+                thread,
+            }),
+            None => None,
+        };
+        // Of two places with one number the second is just a place.
+        let Some(id) = id.filter(|id| self.owners.insert(*id)) else {
+            return self.get(key, at, None, label);
+        };
+        let (parent, name) = match id {
+            OwnerId::Process(_) => (0, "Process".to_owned()),
+            OwnerId::Thread { thread, .. } => (
+                self.processes[&at].track,
+                thread_name(domain, thread).unwrap_or_else(|| "Thread".to_owned()),
+            ),
+        };
+        let holder = Label {
+            owner: Some(Owner { id, name }),
+            ..label.clone()
+        };
+        let holds = self.get(Key::Owner(id), parent, None, holder);
+        let track = self.get(key, holds, None, label);
+        if let OwnerId::Process(number) = id {
+            let process = Process {
+                number,
+                track: holds,
+            };
+            self.processes.insert(track, process);
+        }
+        track
     }
 
     fn stream(&mut self, stream: &StreamInfo) -> TrackId {
@@ -233,28 +358,37 @@ impl Inner {
             name => name.to_owned(),
         });
         label.description = domain.name().map(|domain| format!("Domain: {domain}"));
-        self.get(Key::Stream(domain.index(), stream.name().to_owned()), label)
+        let key = Key::Stream(domain.index(), stream.name().to_owned());
+        self.get(key, 0, None, label)
     }
 
-    /// The track with this key; it gets the label if it is new.
-    fn get(&mut self, key: Key, label: Label) -> TrackId {
+    /// Tells which stream a lane of a place is for, unless the place is called like the stream.
+    fn tell_stream(&mut self, place: TrackId, lane: TrackId, stream: u32) {
+        if self.tracks[place as usize - 1].kind == TrackKind::Stream {
+            return;
+        }
+        let name = self
+            .stream_names
+            .get(&stream)
+            .filter(|name| !name.is_empty());
+        let description = name.map(|name| format!("Stream: {name}"));
+        self.tracks[lane as usize - 1].label.description = description;
+    }
+
+    /// The track with this key; it gets parent, rank and label if it is new. Without a rank it comes
+    /// behind all others.
+    fn get(&mut self, key: Key, parent: TrackId, rank: Option<u32>, label: Label) -> TrackId {
         if let Some(&id) = self.by_key.get(&key) {
             return id;
         }
-        let parent = match key {
-            Key::Stream(..) => 0,
-            Key::Scope(parent, ..)
-            | Key::Domain(parent, _)
-            | Key::Group(parent, _)
-            | Key::Counter(parent, ..)
-            | Key::Named(parent, ..) => parent,
-        };
-        let children = self.children.entry(parent).or_default();
-        let rank = *children;
-        *children += 1;
+        let rank = rank.unwrap_or_else(|| {
+            let children = self.children.entry(parent).or_default();
+            *children += 1;
+            *children - 1
+        });
         let place = self.tracks.len() as TrackId + 1;
         let kind = match key {
-            Key::Scope(..) => TrackKind::Scope,
+            Key::Scope(..) | Key::Owner(_) => TrackKind::Scope,
             Key::Domain(..) => TrackKind::Domain,
             Key::Stream(..) => TrackKind::Stream,
             Key::Group(..) => TrackKind::Group,
@@ -276,12 +410,48 @@ impl Inner {
     }
 }
 
+/// Counters come behind all other tracks, in the order of their IDs: those that producers pick, then
+/// those that they get.
+fn rank_of(counter: u64) -> u32 {
+    const FIRST: u32 = 1 << 20;
+    const HALF: u64 = 1 << 29;
+    let rank = match counter.checked_sub(1 << 32) {
+        Some(number) => HALF + number.min(HALF),
+        None => counter.min(HALF),
+    };
+    FIRST + rank as u32
+}
+
+/// The number in the brackets of a segment with one of these names, if it may be that of a process
+/// or a thread.
+fn number(segment: &Segment, names: [&str; 2]) -> Option<u32> {
+    let is_named = names
+        .iter()
+        .any(|name| segment.name().eq_ignore_ascii_case(name));
+    let number: u32 = segment.key().filter(|_| is_named)?.parse().ok()?;
+    (1..=i32::MAX as u32).contains(&number).then_some(number)
+}
+
+/// The name that a domain has for a thread of the operating system.
+fn thread_name(domain: &Domain, thread: u32) -> Option<String> {
+    let resources = domain.resources();
+    let is_it = |kind, identifier| {
+        kind == ResourceType::NativeThread.to_raw() && identifier == u64::from(thread)
+    };
+    let named = resources
+        .iter()
+        .rev()
+        .find(|resource| is_it(resource.kind(), resource.identifier()));
+    named.and_then(|resource| resource.name().map(str::to_owned))
+}
+
 impl Label {
     fn new(name: String) -> Self {
         Self {
             name,
             description: None,
             counter: None,
+            owner: None,
         }
     }
 }

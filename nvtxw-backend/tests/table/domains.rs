@@ -183,6 +183,10 @@ fn scopes_hold_their_whole_path() {
     );
     assert_eq!(path(same), path(stream));
     assert_eq!(path(free), (PredefinedScope::None, "a/b".to_owned()));
+    let after = |known| seen.scopes_after(known).map(|scope| scope.id());
+    assert!(after(0).eq([gpu, stream, same, free]));
+    assert!(after(3).eq([free]));
+    assert!(after(4).eq([]));
 
     assert_eq!(seen.scope_ref(0), Some(ScopeRef::None));
     assert_eq!(seen.scope_ref(1), Some(ScopeRef::Root));

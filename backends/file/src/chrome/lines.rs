@@ -19,6 +19,8 @@ use crate::track::{Scale, TrackId, Tracks};
 pub(crate) struct Lines {
     session: Arc<Chrome>,
     tracks: Arc<Tracks>,
+    /// Among the streams of the session, from 0.
+    number: u32,
     outlet: Outlet,
     /// By the timeline's numbers: each place with its lanes.
     places: Vec<(TrackId, Vec<Thread>)>,
@@ -63,10 +65,11 @@ pub(super) fn close(out: &mut Writer) {
 }
 
 impl Lines {
-    pub(super) fn new(session: &Arc<Chrome>, tracks: &Arc<Tracks>) -> Self {
+    pub(super) fn new(session: &Arc<Chrome>, tracks: &Arc<Tracks>, number: u32) -> Self {
         Self {
             session: Arc::clone(session),
             tracks: Arc::clone(tracks),
+            number,
             outlet: Outlet::new(Arc::clone(&session.sink)),
             places: Vec::new(),
             counters: Vec::new(),
@@ -152,7 +155,7 @@ impl Lines {
     fn make_lanes(&mut self, place: u32, lane: u32) {
         let (place, lanes) = &mut self.places[place as usize];
         while lanes.len() <= lane as usize {
-            let spot = Spot::of(self.tracks.lane(*place), &self.tracks);
+            let spot = Spot::of(self.tracks.lane(*place, self.number), &self.tracks);
             let mut head = Writer::default();
             head.raw(b"\",\"pid\":");
             json::digits(spot.process, &mut head);

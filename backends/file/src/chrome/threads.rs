@@ -44,11 +44,17 @@ impl Spot {
         {
             process = root.place + SESSION;
             process_name = Some(root.label.name.clone());
+            // What holds the tracks of a process or a thread has no events; a track of its name has.
+            let below = match below {
+                [named, below @ ..] if root.holds(named) && !below.is_empty() => below,
+                below => below,
+            };
             if !below.is_empty() {
                 rest = below;
             }
         }
-        let names: Vec<_> = rest.iter().map(|track| &*track.label.name).collect();
+        let steps = rest.iter().filter(|track| track.label.owner.is_none());
+        let names: Vec<_> = steps.map(|track| &*track.label.name).collect();
         Self {
             process,
             thread: track + SESSION,

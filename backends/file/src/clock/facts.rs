@@ -7,16 +7,10 @@ use nvtxw_backend::{Domain, ScopeRef, TimeDomain, TimerStart, TimestampType};
 use super::known;
 use super::relation::Relation;
 use super::{Clock, Clocks, State};
+use crate::format::Told;
 
 /// So many instants of a relation are told one by one.
 const TOLD: usize = 8;
-
-/// Something that a file tells of a clock, or of two.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Told {
-    Text(String),
-    Number(i64),
-}
 
 /// The name of a registered clock.
 pub(super) fn name(domain: &Domain, registered: &TimeDomain) -> String {

@@ -128,6 +128,7 @@ pub(super) fn label(
         name,
         description: Some(facts.join("\n")).filter(|facts| !facts.is_empty()),
         counter: Some(scale),
+        owner: None,
     }
 }
 

@@ -95,6 +95,8 @@ pub(crate) mod annotation {
 pub(crate) mod track {
     pub(crate) const UUID: u32 = 1;
     pub(crate) const NAME: u32 = 2;
+    pub(crate) const PROCESS: u32 = 3;
+    pub(crate) const THREAD: u32 = 4;
     pub(crate) const PARENT_UUID: u32 = 5;
     pub(crate) const COUNTER: u32 = 8;
     pub(crate) const CHILD_ORDERING: u32 = 11;
@@ -108,6 +110,17 @@ pub(crate) mod track {
     /// Values of `MERGE_BEHAVIOR`.
     pub(crate) const MERGE_NONE: u64 = 2;
     pub(crate) const MERGE_BY_KEY: u64 = 3;
+}
+
+pub(crate) mod process {
+    pub(crate) const PID: u32 = 1;
+    pub(crate) const NAME: u32 = 6;
+}
+
+pub(crate) mod thread {
+    pub(crate) const PID: u32 = 1;
+    pub(crate) const TID: u32 = 2;
+    pub(crate) const NAME: u32 = 5;
 }
 
 pub(crate) mod counter {

@@ -6,16 +6,15 @@ use std::sync::Arc;
 
 use nvtxw_backend::Result;
 
-use super::field::{
-    annotation, attributes, clock_snapshot, counter, defaults, event, packet, trace, track,
-};
+use super::descriptor::descriptor;
+use super::field::{annotation, attributes, clock_snapshot, defaults, event, packet, trace};
 use crate::base::shift;
 use crate::format::{Fact, FactValue, Number};
 use crate::outlet::Outlet;
 use crate::proto::{self, Writer, tag_byte};
 use crate::sink::Sink;
 use crate::timeline::{Base, Emit, On};
-use crate::track::{Scale, Track, TrackId, Tracks};
+use crate::track::{TrackId, Tracks};
 
 /// The sequence of packets about the session as a whole.
 const SESSION_SEQUENCE: u32 = 1;
@@ -195,6 +194,8 @@ pub(crate) struct Packets {
     /// The timestamp that is 0 in the file.
     base: i64,
     tracks: Arc<Tracks>,
+    /// Among the streams of the session, from 0.
+    number: u32,
     sequence: u32,
     /// The second one is that of ranges that were declared to nest.
     heads: [Head; 2],
@@ -221,6 +222,7 @@ impl Packets {
             outlet: Outlet::new(sink),
             base: 0,
             tracks,
+            number,
             sequence,
             heads,
             ready_heads: heads.map(Head::of_ready),
@@ -335,7 +337,7 @@ impl Packets {
     fn lane(&mut self, place: u32, lane: u32) -> TrackId {
         let (place, lanes) = &mut self.places[place as usize];
         while lanes.len() <= lane as usize {
-            lanes.push(self.tracks.lane(*place));
+            lanes.push(self.tracks.lane(*place, self.number));
         }
         lanes[lane as usize]
     }
@@ -531,51 +533,5 @@ pub(super) fn value(number: Number, out: &mut Writer) {
         Number::Int(value) => out.int(event::COUNTER_VALUE, value),
         // The format has no unsigned counters.
         _ => out.double(event::DOUBLE_COUNTER_VALUE, number.as_f64()),
-    }
-}
-
-fn descriptor(out: &mut Writer, id: TrackId, track: &Track) {
-    out.uint(track::UUID, id);
-    out.text(track::NAME, &track.label.name);
-    if track.parent != 0 {
-        out.uint(track::PARENT_UUID, track.parent);
-    }
-    if let Some(description) = &track.label.description {
-        out.text(track::DESCRIPTION, description);
-    }
-    // A negative rank would be taken too, but no producer has so many tracks.
-    out.uint(track::RANK, u64::from(track.rank.min(i32::MAX as u32)));
-    match &track.label.counter {
-        Some(scale) => {
-            out.uint(track::MERGE_BEHAVIOR, track::MERGE_NONE);
-            let open = out.open(track::COUNTER, 0);
-            unit(out, scale);
-            out.close(open);
-        }
-        None => {
-            out.uint(track::CHILD_ORDERING, track::EXPLICIT);
-            // Readers merge siblings of one name by default; but that may be two places.
-            out.uint(track::MERGE_BEHAVIOR, track::MERGE_BY_KEY);
-            out.uint(track::MERGE_KEY, track.place);
-        }
-    }
-}
-
-fn unit(out: &mut Writer, scale: &Scale) {
-    if let Some(unit) = scale.unit.as_deref() {
-        // Their case means nothing.
-        match &*unit.to_ascii_lowercase() {
-            "byte" | "bytes" => out.uint(counter::UNIT, counter::SIZE_BYTES),
-            "ns" | "nanosecond" | "nanoseconds" => out.uint(counter::UNIT, counter::TIME_NS),
-            "count" => out.uint(counter::UNIT, counter::COUNT),
-            _ if unit == "B" => out.uint(counter::UNIT, counter::SIZE_BYTES),
-            _ => out.text(counter::UNIT_NAME, unit),
-        }
-    }
-    if scale.multiplier != 1 {
-        out.uint(counter::MULTIPLIER, scale.multiplier);
-    }
-    if scale.is_delta {
-        out.bool(counter::INCREMENTAL, true);
     }
 }

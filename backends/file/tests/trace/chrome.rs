@@ -570,10 +570,17 @@ fn scopes_are_processes_and_threads_in_the_order_of_their_paths() {
     let sim = run.session.domain("sim");
     let mark = sim.schema("tick", EventKind::Mark.to_raw(), 8, &[mark_time()]);
     let mut streams = Vec::new();
-    for (index, path) in ["B/x", "A", "B/y", "", "A/deep/er", "B/x/z"]
-        .iter()
-        .enumerate()
-    {
+    let paths = [
+        "B/x",
+        "A",
+        "B/y",
+        "",
+        "A/deep/er",
+        "B/x/z",
+        "Process[7]/Thread[3]",
+        "Process[7]",
+    ];
+    for (index, path) in paths.iter().enumerate() {
         let scope = match *path {
             "" => 0,
             path => sim.scope(NVTX_SCOPE_ROOT, path),
@@ -598,6 +605,9 @@ fn scopes_are_processes_and_threads_in_the_order_of_their_paths() {
             ("A", "sim"),
             ("A", "deep/er/sim"),
             ("run", "s3"),
+            // What is right in the process comes before its threads.
+            ("Process[7]", "sim"),
+            ("Process[7]", "Thread[3]/sim"),
         ]
     );
     let described = &lines.of_phases("M").join("\n");

@@ -65,6 +65,8 @@ pub struct Track {
     pub merge: u64,
     pub merge_key: u64,
     pub ordering: u64,
+    /// Of a process or a thread: its number, that of its thread or 0, and its name.
+    pub owner: Option<(u64, u64, String)>,
     pub is_counter: bool,
     pub unit: u64,
     pub unit_name: String,
@@ -233,6 +235,20 @@ impl Trace {
             match number {
                 1 => uuid = int(field),
                 2 => track.name = string(field),
+                3 => {
+                    let all: Vec<_> = fields(bytes(field)).collect();
+                    let [(1, pid), (6, name)] = all[..] else {
+                        panic!("{all:?}")
+                    };
+                    track.owner = Some((int(pid), 0, string(name)));
+                }
+                4 => {
+                    let all: Vec<_> = fields(bytes(field)).collect();
+                    let [(1, pid), (2, tid), (5, name)] = all[..] else {
+                        panic!("{all:?}")
+                    };
+                    track.owner = Some((int(pid), int(tid), string(name)));
+                }
                 5 => track.parent = int(field),
                 8 => {
                     track.is_counter = true;
