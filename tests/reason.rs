@@ -190,18 +190,19 @@ fn of_the_embedded_backend() {
         .open_stream("s", StreamOptions::new(domain))
         .unwrap();
     let out = session.writer(&mut stream).unwrap();
-    let point = SyncPoint {
-        source: 1,
-        destination: 2,
+    let sync = |source, destination| {
+        let point = SyncPoint {
+            source,
+            destination,
+        };
+        out.sync_point(TimestampType::CpuTsc, TimestampType::ClockRealtime, point)
     };
-    let error = out
-        .sync_point(TimestampType::CpuTsc, TimestampType::ClockRealtime, point)
-        .unwrap_err();
-    assert!(error.is_not_supported());
+    sync(1, 2).unwrap();
     assert_eq!(
-        error.to_string(),
-        "can't write a sync point to stream `s` of domain `sim` of session `run`: the backend answered NOT_SUPPORTED (7): this \
-         backend takes no relations between time domains: convert the timestamps to one time domain before writing them"
+        sync(1, 3).unwrap_err().to_string(),
+        "can't write a sync point to stream `s` of domain `sim` of session `run`: the backend answered INVALID_ARGUMENT (2): CPU \
+         TSC at 1 is CLOCK_REALTIME at 3: that contradicts an earlier sync point, which says 1 is 2; of two instants the same one \
+         comes first on both clocks"
     );
     session.end().unwrap();
     std::fs::remove_dir_all(folder).unwrap();

@@ -85,15 +85,15 @@ fn the_library_records_the_same() {
 }
 
 #[test]
-fn the_embedded_backend_refuses_only_what_it_lacks() {
+fn the_embedded_backend_refuses_nothing() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rich.pftrace");
     let config = Config::new()
         .set("path", path.to_str().unwrap())
         .unwrap()
         .set("overwrite", "true")
         .unwrap()
-        .set("base", "-1")
+        .set("base", "-2000000")
         .unwrap();
     let missed = rich::write(&Backend::embedded(), config).unwrap();
-    assert_eq!(missed, ["sync point", "sync points", "conversion"]);
+    assert!(missed.is_empty(), "{missed:?}");
 }
