@@ -1,9 +1,9 @@
-//! SIGKILL at random moments, while four threads write and while the session ends.
+//! SIGKILL at random moments, while five threads write and while the session ends.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::child::{Progress, Running, tell};
 use crate::load::{KINDS, Load, found, gapless};
@@ -11,17 +11,22 @@ use crate::reader::Trace;
 use crate::replay::{Random, TempDir};
 
 /// Events of a stream that wait in memory at most, while it is written.
-const WINDOW: u64 = 256;
-/// Events that a stream writes before the session ends, all of them waiting till then.
+pub const WINDOW: u64 = 256;
+/// Events that a stream writes before the session ends.
 const AT_THE_END: u64 = 4096;
+/// A window in which all of them wait till then.
+pub const ALL: u64 = 1 << 20;
+/// Events that a stream writes and waits.
+const FEW: u64 = 96;
 /// What a child tells when it begins and when it has ended the session.
 const ENDING: u8 = 200;
 const ENDED: u8 = 201;
 
 /// Writes until it is killed; tells how many events of each stream were taken.
-pub fn write_on(path: &Path) {
+pub fn write_on(path: &Path, flush_interval: &str) {
     let window = WINDOW.to_string();
-    let Load { session, streams } = Load::begin(path, &[("window", &window)]).unwrap();
+    let config = [("window", &*window), ("flush_interval", flush_interval)];
+    let Load { session, streams } = Load::begin(path, &config).unwrap();
     std::thread::scope(|scope| {
         for (index, mut stream) in (0..).zip(streams) {
             let session = &session;
@@ -35,20 +40,32 @@ pub fn write_on(path: &Path) {
     });
 }
 
-/// Writes much that waits in memory, and ends the session.
-pub fn write_and_end(path: &Path) {
-    let Load {
-        session,
-        mut streams,
-    } = Load::begin(path, &[("window", "1048576")]).unwrap();
-    for (index, stream) in (0..).zip(&mut streams) {
-        stream.write(&session, AT_THE_END).unwrap();
+/// Writes little, which nothing but the time brings to the file.
+pub fn write_and_wait(path: &Path) {
+    let mut load = Load::begin(path, &[("flush_interval", "2")]).unwrap();
+    for (index, stream) in (0..).zip(&mut load.streams) {
+        stream.write(&load.session, FEW).unwrap();
         tell(index, stream.next);
     }
     tell(ENDING, 0);
-    session.end().unwrap();
+    until_killed();
+}
+
+/// Writes through a window, and ends the session.
+pub fn write_and_end(path: &Path, window: u64) {
+    let window = window.to_string();
+    let mut load = Load::begin(path, &[("window", &window)]).unwrap();
+    for (index, stream) in (0..).zip(&mut load.streams) {
+        stream.write(&load.session, AT_THE_END).unwrap();
+        tell(index, stream.next);
+    }
+    tell(ENDING, 0);
+    load.session.end().unwrap();
     tell(ENDED, 0);
-    // Until it is killed.
+    until_killed();
+}
+
+fn until_killed() -> ! {
     loop {
         std::thread::park();
     }
@@ -69,12 +86,12 @@ struct Counts {
     while_ending: u32,
 }
 
-/// How often to kill, in each of the two situations.
+/// How often to kill, in each of the four situations.
 fn kills() -> u32 {
     let asked = std::env::var("NVTXW_KILLS")
         .ok()
         .map(|text| text.parse::<u32>().expect("a number of kills"));
-    asked.unwrap_or(20) / 2
+    asked.unwrap_or(20) / 4
 }
 
 /// Where files are kept for another reader to look at.
@@ -84,42 +101,17 @@ fn kept(name: &str) -> PathBuf {
     folder.join(name)
 }
 
-/// The file, but for a packet at its end that is cut; and whether there is one.
-fn whole(path: &Path) -> (Vec<u8>, bool) {
-    let mut file = std::fs::read(path).unwrap();
-    let mut end = 0;
-    while end < file.len() {
-        assert_eq!(file[end], 0x0A, "a packet begins at {end}");
-        let (mut size, mut at) = (0, end + 1);
-        let complete = loop {
-            let Some(byte) = file.get(at) else {
-                break false;
-            };
-            size |= usize::from(byte & 0x7F) << (7 * (at - end - 1));
-            at += 1;
-            if *byte < 0x80 {
-                break at + size <= file.len();
-            }
-        };
-        if !complete {
-            break;
-        }
-        end = at + size;
-    }
-    let cut = end < file.len();
-    file.truncate(end);
-    (file, cut)
-}
-
 /// The last of what was told of each stream.
 fn taken(told: &[Progress]) -> HashMap<u8, u64> {
-    told.iter().copied().collect()
+    told.iter()
+        .copied()
+        .filter(|(subject, _)| *subject != ENDING)
+        .collect()
 }
 
 /// Checks one file against what was told of its streams: but for the last `waiting` events of each, all are there.
 fn check(path: &Path, taken: &HashMap<u8, u64>, waiting: u64, counts: &mut Counts) {
-    let (file, cut) = whole(path);
-    let trace = Trace::of(&file);
+    let (trace, cut) = Trace::read_cut(path);
     counts.kills += 1;
     counts.cut += u32::from(cut);
     for (index, kind) in (0..).zip(KINDS) {
@@ -138,15 +130,15 @@ fn check(path: &Path, taken: &HashMap<u8, u64>, waiting: u64, counts: &mut Count
     }
 }
 
-#[test]
-fn what_was_flushed_survives_a_kill() {
-    let mut random = Random::new(1);
+/// Kills a child that writes on and on.
+fn kill_while_writing(plan: &str, seed: u64) {
+    let mut random = Random::new(seed);
     let mut counts = Counts::default();
     for round in 0..kills() {
         let dir = TempDir::new();
         let path = dir.path().join("run.pftrace");
         let (first, started) = mpsc::channel();
-        let child = Running::start("write on", &path, move |_| {
+        let child = Running::start(plan, &path, move |_| {
             // Later ones are not waited for.
             let _ = first.send(());
         });
@@ -155,11 +147,12 @@ fn what_was_flushed_survives_a_kill() {
         let ended = child.kill();
         assert!(!ended.status.success());
         check(&path, &taken(&ended.told), WINDOW, &mut counts);
-        if round < 5 {
-            std::fs::copy(&path, kept(&format!("killed-{round}.pftrace"))).unwrap();
+        if round < 3 {
+            let name = format!("killed-{seed}-{round}.pftrace");
+            std::fs::copy(&path, kept(&name)).unwrap();
         }
     }
-    println!("killed while writing: {counts:?}");
+    println!("{plan}: {counts:?}");
     assert!(
         counts.most_missing > 0,
         "no kill came while events waited: {counts:?}"
@@ -167,35 +160,87 @@ fn what_was_flushed_survives_a_kill() {
 }
 
 #[test]
-fn a_kill_while_the_session_ends_leaves_what_was_written() {
-    let mut random = Random::new(2);
+fn what_was_flushed_survives_a_kill() {
+    kill_while_writing("write on", 1);
+}
+
+#[test]
+fn what_was_flushed_survives_a_kill_beside_a_thread_that_flushes() {
+    kill_while_writing("write on, flushed", 2);
+}
+
+/// Kills a child that is ending its session. While it is, so many events of a stream may be missing.
+fn kill_while_ending(plan: &str, seed: u64, longest: u64, missing: u64) {
+    let mut random = Random::new(seed);
     let mut counts = Counts::default();
     for round in 0..kills() {
         let dir = TempDir::new();
         let path = dir.path().join("run.pftrace");
         let (send, receive) = mpsc::channel();
-        let child = Running::start("write and end", &path, move |(subject, _)| {
+        let child = Running::start(plan, &path, move |(subject, _)| {
             if subject == ENDING {
                 let _ = send.send(());
             }
         });
         receive.recv().expect("the child comes to its end");
-        std::thread::sleep(Duration::from_micros(random.below(6_000)));
+        // The first is killed at once, so that one is before it has ended.
+        let wait = random.below(longest) * u64::from(round > 0);
+        std::thread::sleep(Duration::from_micros(wait));
         let ended = child.kill();
         let mut taken = taken(&ended.told);
         let waiting = match taken.remove(&ENDED) {
             Some(_) => 0,
-            None => AT_THE_END,
+            None => missing,
         };
         counts.while_ending += u32::from(waiting > 0);
         check(&path, &taken, waiting, &mut counts);
-        if round < 5 {
-            std::fs::copy(&path, kept(&format!("ended-{round}.pftrace"))).unwrap();
+        if round < 3 {
+            let name = format!("ended-{seed}-{round}.pftrace");
+            std::fs::copy(&path, kept(&name)).unwrap();
         }
     }
-    println!("killed at the end: {counts:?}");
+    println!("{plan}: {counts:?}");
     assert!(
         counts.while_ending > 0,
         "no kill came while the session ended: {counts:?}"
     );
+}
+
+#[test]
+fn a_kill_while_the_session_ends_leaves_what_was_written() {
+    kill_while_ending("write and end", 3, 6_000, AT_THE_END);
+}
+
+#[test]
+fn a_kill_while_the_file_is_put_in_order_costs_no_more() {
+    kill_while_ending("write and merge", 4, 60_000, WINDOW);
+}
+
+#[test]
+fn what_waits_is_in_the_file_after_the_flush_interval() {
+    let dir = TempDir::new();
+    let path = dir.path().join("run.pftrace");
+    let (send, receive) = mpsc::channel();
+    let child = Running::start("write and wait", &path, move |(subject, _)| {
+        if subject == ENDING {
+            let _ = send.send(());
+        }
+    });
+    receive.recv().expect("the child waits");
+    let start = Instant::now();
+    let is_there = || {
+        let (trace, _) = Trace::read_cut(&path);
+        KINDS
+            .iter()
+            .all(|kind| found(&trace, *kind).len() as u64 == FEW)
+    };
+    while !is_there() {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "it is not written"
+        );
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let ended = child.kill();
+    check(&path, &taken(&ended.told), 0, &mut Counts::default());
 }

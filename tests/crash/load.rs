@@ -39,9 +39,33 @@ pub enum Kind {
     Samples,
     /// Typed ranges, of which each few come in reverse order.
     Shuffled,
+    /// Typed ranges, some of which come much later than the window.
+    Late,
 }
 
-pub const KINDS: [Kind; 4] = [Kind::Batches, Kind::Plain, Kind::Samples, Kind::Shuffled];
+pub const KINDS: [Kind; 5] = [
+    Kind::Batches,
+    Kind::Plain,
+    Kind::Samples,
+    Kind::Shuffled,
+    Kind::Late,
+];
+
+/// Start and end of an event that is a range.
+fn times(kind: Kind, number: u64) -> (i64, i64) {
+    let at = |number: u64| number as i64 * STEP;
+    match kind {
+        Kind::Shuffled => (
+            at(number ^ (BLOCK - 1)),
+            at(number ^ (BLOCK - 1)) + STEP / 2,
+        ),
+        // Inside of an earlier one.
+        Kind::Late if number % BLOCK == BLOCK - 1 && number >= 1024 => {
+            (at(number - 1000) + 1, at(number - 1000) + 4)
+        }
+        _ => (at(number), at(number) + STEP / 2),
+    }
+}
 
 /// A session with one stream of each kind.
 pub struct Load {
@@ -93,29 +117,20 @@ impl Numbered {
         let numbers = self.next..self.next + count;
         self.next = numbers.end;
         let out = session.writer(&mut self.stream)?;
-        let step = |number: u64, at: u64| {
-            let start = at as i64 * STEP;
+        let step = |number: u64| {
+            let (start, end) = times(self.kind, number);
             Step {
                 start,
-                end: start + STEP / 2,
+                end,
                 name: self.name,
                 number,
             }
         };
         match self.kind {
-            Kind::Batches => {
-                let batch: Vec<_> = numbers.map(|number| step(number, number)).collect();
-                out.events(self.step)?
-                    .write_batch(&batch)
-                    .map_err(|error| error.at(&out))
-            }
-            Kind::Shuffled => {
-                let batch: Vec<_> = numbers
-                    .map(|number| step(number, number ^ (BLOCK - 1)))
-                    .collect();
-                out.events(self.step)?
-                    .write_batch(&batch)
-                    .map_err(|error| error.at(&out))
+            Kind::Batches | Kind::Shuffled | Kind::Late => {
+                let batch: Vec<_> = numbers.map(step).collect();
+                let steps = out.events(self.step)?;
+                steps.write_batch(&batch).map_err(|error| error.at(&out))
             }
             Kind::Samples => {
                 let samples = out.counter(self.samples)?;
@@ -164,18 +179,12 @@ pub fn found(trace: &Trace, kind: Kind) -> Vec<u64> {
                 number
             }
         };
-        let at = if kind == Kind::Shuffled {
-            number ^ (BLOCK - 1)
-        } else {
-            number
-        };
-        assert_eq!(range.start, at * STEP as u64, "{range:?}");
+        let (start, end) = times(kind, number);
+        assert_eq!(range.start, start as u64, "{range:?}");
         assert!(kind != Kind::Plain || number % 3 != 0, "{range:?}");
         // Where the file is cut, the packet with the end may be missing.
         assert!(
-            range
-                .end
-                .is_none_or(|end| end == range.start + STEP as u64 / 2),
+            range.end.is_none_or(|found| found == end as u64),
             "{range:?}"
         );
         add(number);
@@ -210,6 +219,11 @@ pub fn gapless(numbers: &[u64], kind: Kind) -> u64 {
         // Of the last block the first in time may be alone there.
         Kind::Shuffled => assert!(
             gap.is_none_or(|(at, _)| at + BLOCK >= count),
+            "{kind:?}: {gap:?}"
+        ),
+        // Those that come late are there before what they followed.
+        Kind::Late => assert!(
+            gap.is_none_or(|(at, _)| at + 64 >= count),
             "{kind:?}: {gap:?}"
         ),
         _ => assert_eq!(gap, None, "{kind:?}"),

@@ -23,13 +23,17 @@ fn child() {
         return;
     };
     match &*plan {
-        "write on" => kill::write_on(&path),
-        "write and end" => kill::write_and_end(&path),
+        "write on" => kill::write_on(&path, "0"),
+        "write on, flushed" => kill::write_on(&path, "1"),
+        "write and wait" => kill::write_and_wait(&path),
+        "write and end" => kill::write_and_end(&path, kill::ALL),
+        "write and merge" => kill::write_and_end(&path, kill::WINDOW),
         "full disk" => fault::write_beyond_the_end(&path, "No space left on device (os error 28)"),
         "limited" => fault::write_beyond_a_limit(&path),
         "read-only" => fault::begin_read_only(&path),
         "exit" | "abort" => exit::leave(&path, &plan),
-        "fork" => exit::fork(&path),
+        "fork" => exit::fork(&path, "0"),
+        "fork, flushed" => exit::fork(&path, "1"),
         other => panic!("no plan is called `{other}`"),
     }
 }

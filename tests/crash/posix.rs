@@ -28,7 +28,8 @@ unsafe extern "C" {
 /// Runs `child` in a fork of this process, which then exits. Returns its status.
 pub fn fork_and_wait(child: impl FnOnce()) -> c_int {
     // SAFETY:
-    // - The one other thread of this program waits for this one, and holds no lock that the child needs.
+    // - Of the other threads of this program one waits for this one, and one flushes: neither holds a lock that the child
+    //   needs.
     let process = unsafe { fork() };
     if process == 0 {
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
