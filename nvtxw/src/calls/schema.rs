@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use nvtxw_abi::raw;
+use nvtxw_abi::{ArrayStyle, EntryType, raw};
 
 use super::register::{text, time_semantics};
 use super::{CounterSemantics, DomainHandle, LiveSession, Refusal};
@@ -30,6 +30,16 @@ pub(crate) struct EntryDefinition<'a> {
     pub(crate) detail: u64,
     pub(crate) offset: usize,
     pub(crate) semantics: EntrySemantics<'a>,
+}
+
+impl EntryDefinition<'_> {
+    /// Whether the values are addresses that a backend follows. Text without any length is such.
+    fn is_pointer(&self) -> bool {
+        let is_text = EntryType::from_raw(self.ty).is_some_and(EntryType::is_string);
+        let has_length =
+            self.detail != 0 || ArrayStyle::from_raw(self.flags) != Some(ArrayStyle::None);
+        self.flags & raw::NVTX_PAYLOAD_ENTRY_FLAG_POINTER != 0 || is_text && !has_length
+    }
 }
 
 /// What an entry's values mean.
@@ -92,6 +102,8 @@ impl LiveSession {
         domain: DomainHandle,
         schema: &SchemaDefinition<'_>,
     ) -> Result<u64, Refusal> {
+        // What safe code writes must not be taken for an address.
+        debug_assert!(!schema.entries.iter().any(EntryDefinition::is_pointer));
         let semantics: Vec<_> = schema
             .entries
             .iter()
