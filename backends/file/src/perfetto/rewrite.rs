@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::bundle::{bundle, unpack};
 use super::field::{annotation, event, packet, trace};
-use super::framing::{Source, after_packet};
+use super::framing::{Source, after_packet, unknown};
 use super::packet::Packets;
 use crate::merge::{Events, Lane, Rewrite};
 use crate::outlet::RUN;
@@ -56,16 +56,22 @@ impl Rewrite for PacketRewrite<'_> {
         let mut copy = Vec::with_capacity(RUN * 2);
         let mut unpacked = Vec::new();
         let failed = |error| about("reading", self.draft.target(), &error);
+        // Errors of other files tell where they come from.
+        let taken = |error: io::Error| match error.kind() {
+            io::ErrorKind::InvalidData => failed(error),
+            _ => error,
+        };
         while let Some(packet) = self.source.next().map_err(failed)? {
             match bundle(content(packet).map_err(failed)?) {
-                None => reader.read(packet, events, &mut copy).map_err(failed)?,
+                None => reader.read(packet, events, &mut copy).map_err(taken)?,
                 Some(bundle) => {
                     unpack(bundle, &mut unpacked).map_err(failed)?;
                     let mut rest = &unpacked[..];
                     while !rest.is_empty() {
                         let end = after_packet(rest, 0).filter(|end| *end <= rest.len());
-                        let (packet, after) = rest.split_at(end.ok_or_else(bad).map_err(failed)?);
-                        reader.read(packet, events, &mut copy).map_err(failed)?;
+                        let (packet, after) =
+                            rest.split_at(end.ok_or_else(unknown).map_err(failed)?);
+                        reader.read(packet, events, &mut copy).map_err(taken)?;
                         rest = after;
                     }
                 }
@@ -176,17 +182,19 @@ impl Reader {
         let mut fields = Fields::of(event);
         let (mut first, mut end) = (fields.next(), time);
         if let Some((event::ANNOTATIONS, Value::Bytes(moved))) = first {
-            end = moved_end(moved).ok_or_else(bad)?.wrapping_add(self.base);
+            end = moved_end(moved)
+                .ok_or_else(unknown)?
+                .wrapping_add(self.base);
             first = fields.next();
         }
         let Some((event::TYPE, Value::Int(kind))) = first else {
-            return Err(bad());
+            return Err(unknown());
         };
         let mut rest = fields.rest();
         let spot = match fields.next() {
             Some((event::TRACK_UUID, Value::Int(track))) => {
                 rest = fields.rest();
-                *self.tracks.get(&(stream, track)).ok_or_else(bad)?
+                *self.tracks.get(&(stream, track)).ok_or_else(unknown)?
             }
             _ => Spot::Lane { place: 0, lane: 0 },
         };
@@ -214,7 +222,7 @@ impl Reader {
             (event::COUNTER, Spot::Counter(counter)) => {
                 events.point(stream, On::Counter(counter), time, rest)
             }
-            _ => Err(bad()),
+            _ => Err(unknown()),
         }
     }
 }
@@ -222,7 +230,7 @@ impl Reader {
 fn content(packet: &[u8]) -> io::Result<&[u8]> {
     match Fields::of(packet).next() {
         Some((trace::PACKET, Value::Bytes(content))) => Ok(content),
-        _ => Err(bad()),
+        _ => Err(unknown()),
     }
 }
 
@@ -232,11 +240,4 @@ fn moved_end(annotation: &[u8]) -> Option<i64> {
         (annotation::INT, Value::Int(end)) => Some(end as i64),
         _ => None,
     })
-}
-
-fn bad() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        "it has other content than was written",
-    )
 }

@@ -516,6 +516,42 @@ fn a_file_that_was_moved_stays_as_it_is() {
     assert!(!run.path.exists());
 }
 
+#[test]
+fn a_file_that_someone_changed_is_left_alone() {
+    let disorder = Chains::new(8).in_disorder();
+    type Damage = fn(&mut Vec<u8>);
+    let damages: [(Damage, &str); 3] = [
+        (
+            |file| {
+                let at = file.len() / 2;
+                file[at..].fill(0xFF);
+            },
+            "it has other content than was written",
+        ),
+        (
+            |file| file.truncate(file.len() / 2),
+            "unexpected end of file",
+        ),
+        (|file| file[0] = 0, "it has other content than was written"),
+    ];
+    for (damage, want) in damages {
+        let run = write(&disorder, "window=4");
+        let mut file = fs::read(&run.path).unwrap();
+        damage(&mut file);
+        fs::write(&run.path, &file).unwrap();
+        run.session.end().unwrap();
+        let after = fs::read(&run.path).unwrap();
+        assert!(after.starts_with(&file));
+        let reason = format!("reading {}: {want}", run.path.display());
+        let found = after
+            .windows(reason.len())
+            .any(|text| text == reason.as_bytes());
+        assert!(found, "{want}");
+        let files = fs::read_dir(run.path.parent().unwrap()).unwrap();
+        assert_eq!(files.count(), 1);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_folder_that_takes_no_new_file_keeps_the_old_one() {
