@@ -102,7 +102,7 @@ impl Counter {
 /// What one sample of a [`Counter`] holds.
 #[derive(Clone, Debug)]
 pub enum CounterKind {
-    /// One number.
+    /// One number: of a predefined type, or of a schema that is one number and no counter group.
     Scalar(EntryType),
     /// The fields of a schema. One of them may be the sample's timestamp, and some its scope. If the schema is not
     /// [plain](Schema::is_plain), samples may differ in what they hold.

@@ -13,7 +13,7 @@ use crate::plan;
 use crate::predefined;
 use crate::refusal::{Refusal, Result};
 use crate::resource::Resource;
-use crate::schema::{Field, FieldRole, Schema, Shape};
+use crate::schema::{Field, FieldKind, FieldRole, Schema, Shape};
 use crate::scope::{Scope, ScopeRef, parse_path};
 use crate::spec::{CounterSpec, EnumSpec, MessageSpec, ResourceSpec, SchemaSpec, ScopeSpec};
 use crate::stream::default_scope;
@@ -120,8 +120,8 @@ pub(crate) fn counter(domain: &Domain, spec: CounterSpec<'_>) -> Result<u64> {
             "attr.semantics: the time semantics name {id}, which is neither a timestamp type nor a time domain of the domain"
         )));
     }
-    let (kind, sample_size, field, embedded_domain, embedded_scope) = match IdClass::of(spec.schema)
-    {
+    let mut semantics = spec.semantics.counter;
+    let (kind, sample_size, embedded_domain, embedded_scope) = match IdClass::of(spec.schema) {
         IdClass::Predefined => {
             let ty = EntryType::from_raw(spec.schema).filter(|ty| ty.is_numeric()).ok_or_else(|| {
                 Refusal::invalid(format!(
@@ -129,21 +129,30 @@ pub(crate) fn counter(domain: &Domain, spec: CounterSpec<'_>) -> Result<u64> {
                     spec.schema
                 ))
             })?;
-            let mut field =
-                predefined::field(ty, name).map_err(|refusal| refusal.at("attr.schemaId"))?;
-            field.counter_semantics = spec.semantics.counter.clone();
-            (CounterKind::Scalar(ty), field.size, Some(field), None, 0)
+            let size = ty.layout().map_or(0, |(size, _)| size);
+            (CounterKind::Scalar(ty), size, None, 0)
         }
         IdClass::Static | IdClass::Dynamic => {
             let schema = group(domain, spec.schema)?;
-            (
-                CounterKind::Group(Arc::clone(schema)),
-                schema.size,
-                None,
-                schema.plan.time_domain,
-                schema.plan.scopes.best(),
-            )
+            let kind = match only_number(schema) {
+                Some((ty, field)) => {
+                    semantics = field.counter_semantics.clone().or(semantics);
+                    CounterKind::Scalar(ty)
+                }
+                None => CounterKind::Group(Arc::clone(schema)),
+            };
+            let plan = &schema.plan;
+            (kind, schema.size, plan.time_domain, plan.scopes.best())
         }
+    };
+    let field = match kind {
+        CounterKind::Scalar(ty) => {
+            let field = predefined::field(ty, name);
+            let mut field = field.map_err(|refusal| refusal.at("attr.schemaId"))?;
+            field.counter_semantics = semantics.clone();
+            Some(field)
+        }
+        CounterKind::Group(_) => None,
     };
     // What the entries say, what the counter's semantics say, what is registered.
     let said = [embedded_scope, spec.semantics.scope.unwrap_or_default()];
@@ -160,11 +169,29 @@ pub(crate) fn counter(domain: &Domain, spec: CounterSpec<'_>) -> Result<u64> {
         description: spec.description.as_deref().map(Into::into),
         scope,
         kind,
-        semantics: spec.semantics.counter,
+        semantics,
         time_domain: embedded_domain.or(time_domain),
         sample_size,
         field,
     })
+}
+
+/// The number that a schema is nothing else than: producers register such for types of numbers, and mean no group.
+fn only_number(schema: &Schema) -> Option<(EntryType, &Field)> {
+    match (schema.role, schema.shape, schema.fields()) {
+        (SchemaRole::Generic, Shape::Static, [field])
+            if field.plain
+                && field.size == schema.size
+                && field.count.is_none()
+                && !field.hidden =>
+        {
+            match field.kind {
+                FieldKind::Scalar(ty) if field.role == FieldRole::Plain => Some((ty, field)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
 
 /// The schema of a counter group.

@@ -242,16 +242,13 @@ def scalar_counters(domain, domain_name, stream, place, time):
         name = f"of {np.dtype(dtype).name} {index}"
         counter = domain.get_counter(name, dtype, description="a number" if index % 2 else None, semantics=semantics)
         assert (counter.name, counter.semantics, counter.dtype) == (name, semantics, np.dtype(dtype)) and counter.counter_id >= 2**32
-        wide = np.dtype(dtype) in (np.int64, np.float64)
-        # Of other types than the two the package makes a group of one.
-        field = name if wide else np.dtype(dtype).name
-        declare(domain_name, counter, {field: plain(semantics)}, is_group=not wide)
+        declare(domain_name, counter, {name: plain(semantics)}, is_group=False)
         values = [0.5, np.nan, -np.inf] if np.dtype(dtype).kind == "f" else [np.iinfo(dtype).min, np.iinfo(dtype).max, 1]
         stream.write_counter_sample(counter, time, values[0])
         stream.write_counter_batch(counter, values, timestamps=[time + 3, time + 1, time + 2], ordering=BatchOrdering.UNSORTED)
         stream.write_counter_batch(counter, np.array(values, dtype)[::-1], timestamps=np.arange(time + 4, time + 7))
         for at, value in zip((0, 3, 1, 2, 4, 5, 6), values[:1] + values + values[::-1]):
-            place.sample(name, time + at, {field: number(np.dtype(dtype).type(value))})
+            place.sample(name, time + at, {name: number(np.dtype(dtype).type(value))})
         for at, reason in enumerate((CounterNoValueReason.UNCHANGED, CounterNoValueReason.ZERO, CounterNoValueReason.UNAVAILABLE), start=7):
             stream.write_counter_sample_no_value(counter, time + at, reason)
             place.no_value(name, time + at, reason)

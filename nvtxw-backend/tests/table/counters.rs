@@ -1,5 +1,6 @@
 //! Counters: registration, and samples in batches.
 
+use std::ffi::CStr;
 use std::ptr;
 
 use nvtxw_abi::raw::*;
@@ -12,14 +13,8 @@ const U64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_UINT64;
 const GROUP: u64 = NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP;
 const VALUE: u64 = NVTX_PAYLOAD_ENTRY_FLAG_COUNTER;
 
-#[test]
-fn counters_are_kept_as_registered() {
-    let program = Program::new();
-    let (_, domain, _) = program.ready();
-    let scope = program
-        .scope(domain, NVTX_SCOPE_ROOT, Some(c"GPU[0]"), 0)
-        .expect("a scope");
-    let mut semantics = nvtxSemanticsCounter_t {
+fn of_unit(unit: &'static CStr) -> nvtxSemanticsCounter_t {
+    nvtxSemanticsCounter_t {
         header: nvtxSemanticsHeader_t {
             structSize: size_of::<nvtxSemanticsCounter_t>() as u32,
             semanticId: NVTX_SEMANTIC_ID_COUNTERS_V1,
@@ -27,13 +22,23 @@ fn counters_are_kept_as_registered() {
             next: ptr::null(),
         },
         flags: 0,
-        unit: c"bytes".as_ptr(),
+        unit: unit.as_ptr(),
         unitScaleNumerator: 1,
         unitScaleDenominator: 1,
         limitType: 0,
         min: nvtxCounterLimit_t { u64: 0 },
         max: nvtxCounterLimit_t { u64: 0 },
-    };
+    }
+}
+
+#[test]
+fn counters_are_kept_as_registered() {
+    let program = Program::new();
+    let (_, domain, _) = program.ready();
+    let scope = program
+        .scope(domain, NVTX_SCOPE_ROOT, Some(c"GPU[0]"), 0)
+        .expect("a scope");
+    let mut semantics = of_unit(c"bytes");
     let time = nvtxSemanticsTime_t {
         header: nvtxSemanticsHeader_t {
             structSize: size_of::<nvtxSemanticsTime_t>() as u32,
@@ -82,6 +87,54 @@ fn counters_are_kept_as_registered() {
         (counter.description(), counter.scope(), counter.semantics()),
         (None, ScopeRef::None, None)
     );
+}
+
+#[test]
+fn a_schema_that_is_one_number_is_no_group() {
+    let program = Program::new();
+    let (_, domain, stream) = program.ready();
+    let (of_entry, of_counter) = (of_unit(c"bytes"), of_unit(c"pages"));
+    let number = entry(0, NVTX_PAYLOAD_ENTRY_TYPE_UINT16, c"uint16");
+    let meant = nvtxPayloadSchemaEntry_t {
+        semantics: &of_entry.header,
+        ..number
+    };
+    let hidden = nvtxPayloadSchemaEntry_t {
+        flags: NVTX_PAYLOAD_ENTRY_FLAG_HIDE,
+        ..number
+    };
+    let list = array(0, NVTX_PAYLOAD_ENTRY_TYPE_UINT16, c"list", 1);
+    for (flags, entry, size, is_group, unit, shown) in [
+        (0, number, 2, false, "pages", "used: U64(7)"),
+        // As in a group, what the entry says counts before what the counter does.
+        (0, meant, 2, false, "bytes", "used: U64(7)"),
+        (GROUP, number, 2, true, "pages", "uint16: U64(7)"),
+        (0, number, 4, true, "pages", "uint16: U64(7)"),
+        (0, hidden, 2, true, "pages", "(hidden) uint16: U64(7)"),
+        (0, list, 2, true, "pages", "list: 1[U64(7)]"),
+    ] {
+        let entries = [entry];
+        let attr = sized(size, schema_attr(flags, &entries));
+        let schema = program.schema(domain, &attr).expect("a schema");
+        let attr = nvtxCounterAttr_t {
+            semantics: &of_counter.header,
+            ..counter_attr(c"used", schema)
+        };
+        let id = program.counter(domain, &attr).expect("a counter");
+        let counter = program.journal.domain().counter(id).expect("registered");
+        let kind = counter.kind();
+        assert_eq!(matches!(kind, CounterKind::Group(_)), is_group, "{shown}");
+        let semantics = counter.semantics().expect("they were given");
+        assert_eq!(semantics.unit(), Some(unit));
+        let sample = [bytes![7_u16], vec![0; size - 2]].concat();
+        program
+            .write_counter(stream, 1, id, &sample)
+            .expect("written");
+        assert_eq!(
+            program.journal.take(),
+            [format!("counter used in scope 0 @1 {{{shown}}}")]
+        );
+    }
 }
 
 #[test]
