@@ -13,6 +13,11 @@ const WINDOW: RangeInclusive<usize> = 2..=1 << 24;
 
 /// How many milliseconds may lie between two flushes: up to a day.
 const FLUSH_INTERVAL: RangeInclusive<u64> = 0..=86_400_000;
+/// How many rows a row group of a table may have, and a part of it.
+#[cfg(feature = "parquet")]
+const ROW_GROUP: RangeInclusive<usize> = 1..=1 << 24;
+#[cfg(feature = "parquet")]
+const PART: RangeInclusive<usize> = 1..=1 << 40;
 
 /// Where and how a session's file is written.
 #[derive(Debug, PartialEq)]
@@ -28,6 +33,18 @@ pub(crate) struct Settings {
     pub(crate) merge: bool,
     /// How long what was taken may wait in memory; as long as it may, without.
     pub(crate) flush_interval: Option<Duration>,
+    #[cfg(feature = "parquet")]
+    pub(crate) parts: PartLimits,
+}
+
+/// How many rows are put together.
+#[cfg(feature = "parquet")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PartLimits {
+    /// In a row group.
+    pub(crate) row_group: usize,
+    /// In a file.
+    pub(crate) part: usize,
 }
 
 /// The formats, as the config calls them.
@@ -35,6 +52,8 @@ pub(crate) struct Settings {
 pub(crate) enum FormatName {
     Perfetto,
     Chrome,
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl FormatName {
@@ -43,6 +62,8 @@ impl FormatName {
         match self {
             Self::Perfetto => "pftrace",
             Self::Chrome => "json",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => "parquet",
         }
     }
 }
@@ -56,7 +77,16 @@ impl Settings {
         let format = match get("format") {
             None | Some("perfetto") => FormatName::Perfetto,
             Some("chrome") => FormatName::Chrome,
-            Some(other) => return Err(bad("format", other, "perfetto, chrome")),
+            #[cfg(feature = "parquet")]
+            Some("parquet") => FormatName::Parquet,
+            #[cfg(not(feature = "parquet"))]
+            Some("parquet") => {
+                return Err(Refusal::invalid(
+                    "config key `format` has the value `parquet`, which this build leaves out: build the \
+                     crate (nvtxw-file, nvtxw or nvtxw-file-so) with its feature `parquet`",
+                ));
+            }
+            Some(other) => return Err(bad("format", other, "perfetto, chrome, parquet")),
         };
         let is_set = |key, default| match get(key) {
             None => Ok(default),
@@ -76,16 +106,22 @@ impl Settings {
                 }
             },
         };
-        let mut limits = Limits::default();
-        if let Some(text) = get("window") {
-            limits = match text.parse() {
-                Ok(items) if WINDOW.contains(&items) => Limits::of(items),
+        let number = |key, range: RangeInclusive<usize>, what| match get(key) {
+            None => Ok(None),
+            Some(text) => match text.parse() {
+                Ok(number) if range.contains(&number) => Ok(Some(number)),
                 _ => {
-                    let accepted = format!("{} to {} events", WINDOW.start(), WINDOW.end());
-                    return Err(bad("window", text, &accepted));
+                    let accepted = format!("{} to {} {what}", range.start(), range.end());
+                    Err(bad(key, text, &accepted))
                 }
-            };
-        }
+            },
+        };
+        let limits = number("window", WINDOW, "events")?.map_or_else(Limits::default, Limits::of);
+        #[cfg(feature = "parquet")]
+        let parts = PartLimits {
+            row_group: number("row_group", ROW_GROUP, "rows")?.unwrap_or(1 << 16),
+            part: number("part", PART, "rows")?.unwrap_or(1 << 20),
+        };
         let flush_interval = match get("flush_interval").map(|text| (text, text.parse())) {
             None => None,
             Some((_, Ok(milliseconds))) if FLUSH_INTERVAL.contains(&milliseconds) => {
@@ -124,6 +160,8 @@ impl Settings {
             compression,
             merge,
             flush_interval,
+            #[cfg(feature = "parquet")]
+            parts,
         })
     }
 }
@@ -187,6 +225,11 @@ mod tests {
              config key `path`"
         );
         assert_eq!(path(Some(""), &[]), PathBuf::from("nvtxw.pftrace"));
+        #[cfg(feature = "parquet")]
+        assert_eq!(
+            path(Some("a"), &[("format", "parquet")]),
+            PathBuf::from("a.parquet")
+        );
         let chrome = [("format", "chrome")];
         assert_eq!(path(Some("a"), &chrome), PathBuf::from("a.json"));
         assert_eq!(path(None, &chrome), PathBuf::from("nvtxw.json"));
@@ -214,6 +257,35 @@ mod tests {
         }
         assert!(parse(None, &[]).unwrap().merge);
         assert!(!parse(None, &[("overwrite", "false")]).unwrap().overwrite);
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    #[test]
+    fn a_build_without_a_format_names_its_feature() {
+        assert_eq!(
+            reason(None, &[("format", "parquet")]),
+            "config key `format` has the value `parquet`, which this build leaves out: build the crate \
+             (nvtxw-file, nvtxw or nvtxw-file-so) with its feature `parquet`"
+        );
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn rows_are_put_together_as_asked() {
+        let parts = |config| parse(None, config).unwrap().parts;
+        let (row_group, part) = (1 << 16, 1 << 20);
+        assert_eq!(parts(&[]), PartLimits { row_group, part });
+        let config = [("row_group", "1"), ("part", "5000000000")];
+        let (row_group, part) = (1, 5_000_000_000);
+        assert_eq!(parts(&config), PartLimits { row_group, part });
+        assert_eq!(
+            reason(None, &[("row_group", "0")]),
+            "config key `row_group` has the value `0`; accepted: 1 to 16777216 rows"
+        );
+        assert_eq!(
+            reason(None, &[("part", "x")]),
+            "config key `part` has the value `x`; accepted: 1 to 1099511627776 rows"
+        );
     }
 
     #[test]
@@ -262,7 +334,7 @@ mod tests {
         );
         assert_eq!(
             reason(None, &[("format", "xml")]),
-            "config key `format` has the value `xml`; accepted: perfetto, chrome"
+            "config key `format` has the value `xml`; accepted: perfetto, chrome, parquet"
         );
         assert_eq!(
             reason(None, &[("base", "9223372036854775808")]),

@@ -167,6 +167,22 @@ pub(crate) trait FormatStream: Send + 'static {
     /// The first error of this and all earlier runs.
     fn send(&mut self) -> Result<()>;
 
+    /// Lets readers find what was written so far, where they don't anyway.
+    ///
+    /// # Errors
+    /// What this met.
+    fn make_readable(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// [`send`](Self::send) for the last run.
+    ///
+    /// # Errors
+    /// The first error of this and all earlier runs.
+    fn close(&mut self) -> Result<()> {
+        self.send()
+    }
+
     /// How many events were not written because of an error.
     fn lost(&self) -> u64;
 

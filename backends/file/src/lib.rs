@@ -1,19 +1,21 @@
 //! The built-in NVTXW backend: writes trace files that open in [Perfetto](https://ui.perfetto.dev), and others.
 //!
 //! A producer in the same program gets it from [`in_process`]; programs in other languages load it
-//! as the library `libnvtxw3.so`. Each session is one file.
+//! as the library `libnvtxw3.so`. Each session is one file (or, in the format `parquet`, a part of a dataset).
 //!
 //! # Config keys
 //!
 //! | key | value | without it |
 //! |---|---|---|
-//! | `path` | where the file is written | `<session name>.pftrace` (`.json` for Chrome) in the working directory; `nvtxw.pftrace` without a name |
+//! | `path` | where the file is written, or which folder the tables are in | `<session name>.pftrace` (`.json` for Chrome, `.parquet`) in the working directory; `nvtxw.pftrace` without a name |
 //! | `overwrite` | `true`, `1`, `yes`: an existing file is replaced; `false`, `0`, `no` | an existing file is refused |
-//! | `format` | `perfetto`, [`chrome`](#the-format-chrome) | `perfetto` |
-//! | `base` | the timestamp that becomes 0 in the file, from -2^63 to 2^63-1 | Perfetto: decided by the first flush: 0, or -2^62 if a negative timestamp came before. Chrome: 0 |
+//! | `format` | `perfetto`, [`chrome`](#the-format-chrome), [`parquet`](#the-format-parquet) | `perfetto` |
+//! | `base` | the timestamp that becomes 0 in the file, from -2^63 to 2^63-1 | Perfetto: decided by the first flush: 0, or -2^62 if a negative timestamp came before. Chrome: 0. Parquet has the timestamps as they are |
 //! | `compression` | `none`, `zlib`, or `zlib:1`, the fastest, to `zlib:9`; only with the format `perfetto` | `none` |
 //! | `window` | events of a stream that are put in order in memory, 2 to 16777216 | 65536 |
 //! | `flush_interval` | milliseconds, up to 86400000: what a stream has taken is in the file at most that long after | none, as with 0: it waits for the window |
+//! | `row_group` | Parquet: rows of a row group, 1 to 16777216 | 65536 |
+//! | `part` | Parquet: rows of a file, 1 to 2^40 | 1048576 |
 //! | `merge` | `true`, `1`, `yes`: what is out of order is put in order when the session ends; `false`, `0`, `no` | `true` |
 //!
 //! Unknown keys are ignored; a known key with a bad value is `INVALID_ARGUMENT`.
@@ -132,6 +134,40 @@
 //! and adds new ones. A program that is killed in the middle of an append leaves an array that is not closed, and perhaps a
 //! last line that is cut. (Into a pipe the brackets are written at the end only.)
 //!
+//! # The format `parquet`
+//!
+//! For builds with the feature `parquet`. `path` is a folder of tables, which many sessions may share (the ranks of a job, or
+//! runs), each with a name of its own: DuckDB, Polars, Spark or pandas read them as one.
+//!
+//! ```text
+//! <path>/events/nvtxw_session=rank-0/nvtxw_stream=GPU%5B0%5D/part-0-0.parquet
+//! <path>/typed/Kernel/nvtxw_session=rank-0/nvtxw_stream=GPU%5B0%5D/part-0-0.parquet
+//! <path>/counters/…   <path>/metadata/nvtxw_session=rank-0/part-0.parquet
+//! ```
+//!
+//! Names are escaped as readers of partitions decode them: `%XX` for all but ASCII letters, digits, `-`, `_` and points inside;
+//! `__HIVE_DEFAULT_PARTITION__` for an empty one; of very long ones the end is a hash. A session that is there already is
+//! refused, or with `overwrite` its parts are replaced; other sessions stay.
+//!
+//! | table | columns |
+//! |---|---|
+//! | `events` | all events: `event_id` (counts the stream's rows), `kind` (`mark`, `range_pushpop`, `range_startend`), `name`, `category`, `color` (`0xAARRGGBB`), `start_ns`, `end_ns` (null for marks and for ranges that stay open), `domain`, `scope` (path), `correlation` (numbers that correlated events share), `args` (a JSON object, as in Chrome's format: fields that are in no typed table) |
+//! | `typed/<schema name>` | events of one schema: `event_id`, `name`, `category`, `start_ns`, `end_ns`, `scope`, and the fields of the schema, each with its type |
+//! | `counters` | a row for each value: `time_ns`, `name`, `group`, `unit`, `domain`, `scope`, `description`, `is_delta`, `value`, and `value_i64` and `value_u64` if it is such an integer; all three are null where there is a gap |
+//! | `metadata` | what is known of the session and, with `stream`, of its streams: `key`, `value`. The first part comes at once, the second at the end |
+//!
+//! - **Fields**: integers and floats of their width; enums as dictionaries of their values' names (other values as digits), those of
+//!   `bool` as booleans; arrays as lists of their fixed size; structs as structs; text, characters and 128-bit integers as UTF-8;
+//!   bytes as binary. Units and descriptions are metadata of the columns. A field with the name of another column gets ` (2)`
+//!   appended. Schemas of one name and different fields have tables of their own, `<name>~<hash>`.
+//! - Schemas without a name, and those whose payloads vary in size, have no table: their fields are `args`, and so are those of
+//!   further payloads, and what a range's end says.
+//! - **Times** are the timestamps in nanoseconds; order and lanes play no part.
+//! - **Row groups** (Snappy) close when they have `row_group` rows, **parts** when they have `part` rows, or at each
+//!   `flush_interval`. Until then a part is hidden (`.part-….open`), and a kill loses it; a complete one stays readable, whatever
+//!   comes. All row groups that are open take about 64 MiB, and at most 128 parts stay open: more streams write smaller ones.
+//!   Ranges that are open are held in memory.
+//!
 //! # When it is written
 //!
 //! A stream keeps a window of its latest events in memory, writes the older half when it is full,
@@ -198,6 +234,8 @@ mod json;
 mod lane;
 mod merge;
 mod outlet;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod perfetto;
 mod proto;
 #[cfg(test)]

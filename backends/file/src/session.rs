@@ -13,6 +13,8 @@ use crate::config::{FormatName, Settings};
 use crate::domains::Domains;
 use crate::flusher::Flusher;
 use crate::format::{Fact, Format, FormatStream};
+#[cfg(feature = "parquet")]
+use crate::parquet::Parquet;
 use crate::perfetto::Perfetto;
 use crate::stream::{AnyStream, FileStream, StreamIn};
 use crate::tally::Tally;
@@ -29,6 +31,8 @@ pub struct FileSession {
 enum AnySession {
     Perfetto(SessionIn<Perfetto>),
     Chrome(SessionIn<Chrome>),
+    #[cfg(feature = "parquet")]
+    Parquet(SessionIn<Parquet>),
 }
 
 /// A session in one format.
@@ -78,6 +82,8 @@ impl FileSession {
         let session = match settings.format {
             FormatName::Perfetto => AnySession::Perfetto(SessionIn::begin(&settings, name)?),
             FormatName::Chrome => AnySession::Chrome(SessionIn::begin(&settings, name)?),
+            #[cfg(feature = "parquet")]
+            FormatName::Parquet => AnySession::Parquet(SessionIn::begin(&settings, name)?),
         };
         Ok(Self {
             session,
@@ -102,6 +108,18 @@ impl FileSession {
     }
 }
 
+/// The same for a session in any format.
+macro_rules! each {
+    ($any:expr, $session:ident => $call:expr) => {
+        match $any {
+            AnySession::Perfetto($session) => $call,
+            AnySession::Chrome($session) => $call,
+            #[cfg(feature = "parquet")]
+            AnySession::Parquet($session) => $call,
+        }
+    };
+}
+
 impl Session for FileSession {
     type Stream = FileStream;
 
@@ -113,22 +131,20 @@ impl Session for FileSession {
             AnySession::Chrome(session) => {
                 self.held(session.open_stream(stream), AnyStream::Chrome)
             }
+            #[cfg(feature = "parquet")]
+            AnySession::Parquet(session) => {
+                self.held(session.open_stream(stream), AnyStream::Parquet)
+            }
         })
     }
 
     fn note_refusals(&self, counts: RefusalCounts) {
-        match &self.session {
-            AnySession::Perfetto(session) => session.note_refusals(counts),
-            AnySession::Chrome(session) => session.note_refusals(counts),
-        }
+        each!(&self.session, session => session.note_refusals(counts));
     }
 
     fn end(&self) -> Result<()> {
         drop(self.flusher().take());
-        match &self.session {
-            AnySession::Perfetto(session) => session.end(),
-            AnySession::Chrome(session) => session.end(),
-        }
+        each!(&self.session, session => session.end())
     }
 }
 

@@ -17,6 +17,8 @@ use crate::clock::{ClockReader, Past};
 use crate::counter::Sample;
 use crate::flusher::{Flush, Timed};
 use crate::format::{Format, FormatStream, Half, Ranges};
+#[cfg(feature = "parquet")]
+use crate::parquet::Parquet;
 use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::session::{Shared, with_lost};
@@ -40,6 +42,8 @@ pub struct FileStream(pub(crate) AnyStream);
 pub(crate) enum AnyStream {
     Perfetto(StreamIn<Perfetto>),
     Chrome(StreamIn<Chrome>),
+    #[cfg(feature = "parquet")]
+    Parquet(StreamIn<Parquet>),
     /// One of these that is flushed now and then.
     Timed(Timed),
 }
@@ -341,30 +345,31 @@ impl<F: Format> StreamIn<F> {
     }
 }
 
+/// The same for a stream in any format.
+macro_rules! each {
+    ($any:expr, $stream:ident => $call:expr) => {
+        match $any {
+            AnyStream::Perfetto($stream) => $call,
+            AnyStream::Chrome($stream) => $call,
+            #[cfg(feature = "parquet")]
+            AnyStream::Parquet($stream) => $call,
+            AnyStream::Timed(timed) => timed.call(|$stream| $call),
+        }
+    };
+}
+
 impl Stream for FileStream {
     #[inline]
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
-        match &mut self.0 {
-            AnyStream::Perfetto(stream) => stream.write_event(event),
-            AnyStream::Chrome(stream) => stream.write_event(event),
-            AnyStream::Timed(stream) => stream.call(|stream| stream.write_event(event)),
-        }
+        each!(&mut self.0, stream => stream.write_event(event))
     }
 
     fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
-        match &mut self.0 {
-            AnyStream::Perfetto(stream) => stream.write_batch(batch),
-            AnyStream::Chrome(stream) => stream.write_batch(batch),
-            AnyStream::Timed(stream) => stream.call(|stream| stream.write_batch(batch)),
-        }
+        each!(&mut self.0, stream => stream.write_batch(batch))
     }
 
     fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
-        match &mut self.0 {
-            AnyStream::Perfetto(stream) => stream.write_counters(samples),
-            AnyStream::Chrome(stream) => stream.write_counters(samples),
-            AnyStream::Timed(stream) => stream.call(|stream| stream.write_counters(samples)),
-        }
+        each!(&mut self.0, stream => stream.write_counters(samples))
     }
 
     fn write_no_value(
@@ -373,29 +378,15 @@ impl Stream for FileStream {
         time: i64,
         reason: NoValueReason,
     ) -> Result<()> {
-        match &mut self.0 {
-            AnyStream::Perfetto(stream) => stream.write_no_value(counter, time, reason),
-            AnyStream::Chrome(stream) => stream.write_no_value(counter, time, reason),
-            AnyStream::Timed(stream) => {
-                stream.call(|stream| stream.write_no_value(counter, time, reason))
-            }
-        }
+        each!(&mut self.0, stream => stream.write_no_value(counter, time, reason))
     }
 
     fn write_relation(&mut self, relation: &TimeRelation<'_>) -> Result<()> {
-        match &mut self.0 {
-            AnyStream::Perfetto(stream) => stream.write_relation(relation),
-            AnyStream::Chrome(stream) => stream.write_relation(relation),
-            AnyStream::Timed(stream) => stream.call(|stream| stream.write_relation(relation)),
-        }
+        each!(&mut self.0, stream => stream.write_relation(relation))
     }
 
     fn close(&mut self) -> Result<()> {
-        match &mut self.0 {
-            AnyStream::Perfetto(stream) => stream.close(),
-            AnyStream::Chrome(stream) => stream.close(),
-            AnyStream::Timed(stream) => stream.call(|stream| stream.close()),
-        }
+        each!(&mut self.0, stream => stream.close())
     }
 }
 
@@ -463,7 +454,7 @@ impl<F: Format> Stream for StreamIn<F> {
         for (clock, past) in self.clocks.all() {
             self.history.push((past, self.timeline.take_written(clock)));
         }
-        let sent = self.out.send();
+        let sent = self.out.close();
         let tally = self.timeline.tally;
         let lost = self.out.lost();
         let history = mem::take(&mut self.history);
@@ -479,12 +470,12 @@ impl<F: Format> Stream for StreamIn<F> {
 
 impl<F: Format> Flush for StreamIn<F> {
     fn flush_all(&mut self) -> Result<()> {
-        if !self.timeline.has_waiting() {
-            return Ok(());
+        if self.timeline.has_waiting() {
+            self.retime();
+            self.timeline.flush_all(self.out.begin());
+            self.out.send()?;
         }
-        self.retime();
-        self.timeline.flush_all(self.out.begin());
-        self.out.send()
+        self.out.make_readable()
     }
 }
 

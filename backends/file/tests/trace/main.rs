@@ -8,6 +8,8 @@ mod counters;
 mod faults;
 mod flush;
 mod merge;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod ranges;
 mod reader;
 #[path = "../../src/replay.rs"]

@@ -1,0 +1,222 @@
+//! Parquet: a folder of tables, in which each session has partitions of its own.
+
+mod builders;
+mod column;
+mod dataset;
+mod encoder;
+mod partition;
+mod record;
+mod rows;
+mod table;
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nvtxw_backend::{Event, Refusal, Result, Schema, ScopeRef, StreamInfo, Time};
+
+use self::builders::FactRows;
+use self::dataset::{Dataset, METADATA};
+use self::encoder::Encoder;
+use self::rows::{Counter, Rows};
+use self::table::Table;
+use crate::config::Settings;
+use crate::format::{Fact, FactValue, Format, FormatStream, Half, NoRanges, Number, Ranges};
+use crate::proto::Writer;
+use crate::timeline::Base;
+use crate::track::{TrackId, Tracks};
+
+/// A session's partitions.
+pub(crate) struct Parquet {
+    dataset: Arc<Dataset>,
+    facts: Mutex<Facts>,
+}
+
+/// What is known of the session and its streams.
+struct Facts {
+    table: Table,
+    rows: FactRows,
+    /// The first error of any stream.
+    error: Option<Refusal>,
+}
+
+impl Format for Parquet {
+    type Stream = ParquetStream;
+
+    fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self> {
+        let session = facts.iter().find_map(|fact| match fact.value {
+            FactValue::Text(name) if fact.key == "nvtxw.session" => Some(name),
+            _ => None,
+        });
+        let session = session.unwrap_or_default();
+        let dataset = Dataset::create(&settings.path, session, settings.overwrite, settings.parts)?;
+        let dataset = Arc::new(dataset);
+        let folder = dataset.folder(METADATA);
+        let table = Table::new(&dataset, folder, "part".to_owned(), FactRows::schema());
+        let parquet = Self {
+            dataset,
+            facts: Mutex::new(Facts {
+                table,
+                rows: FactRows::default(),
+                error: None,
+            }),
+        };
+        parquet.note(facts);
+        parquet.facts().write()?;
+        Ok(parquet)
+    }
+
+    fn note(&self, facts: &[Fact<'_>]) {
+        let rows = &mut self.facts().rows;
+        for fact in facts {
+            match fact.value {
+                FactValue::Text(text) => rows.add(None, fact.key, text),
+                FactValue::Number(number) => rows.add(None, fact.key, &number.to_string()),
+            }
+        }
+    }
+
+    fn end(&self) -> Result<()> {
+        let mut facts = self.facts();
+        let written = facts.write();
+        match facts.error.take() {
+            Some(error) => Err(error),
+            None => written.and_then(|()| self.dataset.check_folder().map_err(Refusal::failed)),
+        }
+    }
+
+    fn open_stream(
+        self: &Arc<Self>,
+        info: &Arc<StreamInfo>,
+        tracks: &Arc<Tracks>,
+        number: u32,
+    ) -> ParquetStream {
+        let (stream, domain) = (info.name(), info.domain().name());
+        let rows = Rows::new(&self.dataset, stream, domain, number);
+        let facts = &mut self.facts().rows;
+        facts.add(Some(stream), "parts", &format!("part-{number}-*.parquet"));
+        for (key, value) in [
+            ("domain", domain.unwrap_or_default()),
+            ("scope", &info.scope().to_string()),
+        ] {
+            if !value.is_empty() {
+                facts.add(Some(stream), key, value);
+            }
+        }
+        ParquetStream {
+            session: Arc::clone(self),
+            info: Arc::clone(info),
+            tracks: Arc::clone(tracks),
+            encoder: Encoder::default(),
+            tables: HashMap::new(),
+            rows,
+        }
+    }
+}
+
+impl Parquet {
+    fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Facts {
+    /// Writes a part of what there is.
+    fn write(&mut self) -> Result<()> {
+        let written = self.table.write(self.rows.finish());
+        let closed = written.and_then(|()| self.table.close());
+        closed.map_err(|lost| Refusal::failed(lost.reason))
+    }
+}
+
+/// A stream's rows.
+pub(crate) struct ParquetStream {
+    session: Arc<Parquet>,
+    info: Arc<StreamInfo>,
+    tracks: Arc<Tracks>,
+    encoder: Encoder,
+    /// The tables of schemas, by schema.
+    tables: HashMap<u64, Option<u32>>,
+    rows: Rows,
+}
+
+impl FormatStream for ParquetStream {
+    type Emitter = Rows;
+    /// Tables have no order.
+    type Left = Infallible;
+
+    fn add_place(&mut self, _track: TrackId, scope: &ScopeRef) {
+        self.rows.add_place(text(scope));
+    }
+
+    fn add_counter(&mut self, track: TrackId, scope: &ScopeRef) -> u32 {
+        let counter = Counter::of(track, &self.tracks, text(scope));
+        self.rows.add_counter(counter)
+    }
+
+    fn ranges(&mut self, _schema: &Schema, _place: u32) -> Option<impl Ranges> {
+        None::<NoRanges>
+    }
+
+    fn make_event(
+        &mut self,
+        _event: &Event<'_>,
+        _time: Time,
+        _place: u32,
+        _out: &mut Writer,
+    ) -> Option<Base> {
+        None
+    }
+
+    fn make_value(
+        &mut self,
+        _value: Number,
+        _time: i64,
+        _counter: u32,
+        _out: &mut Writer,
+    ) -> Option<Base> {
+        None
+    }
+
+    fn event(&mut self, event: &Event<'_>, half: Half<'_>, out: &mut Writer) {
+        let table = match half {
+            Half::First => *(self.tables)
+                .entry(event.schema().id())
+                .or_insert_with(|| self.rows.add_table(event.schema())),
+            Half::Second(_) => None,
+        };
+        let domain = self.info.domain();
+        self.encoder.event(event, domain, half, table, out);
+    }
+
+    fn value(&mut self, value: Option<Number>, out: &mut Writer) {
+        rows::write_value(value, out);
+    }
+
+    fn begin(&mut self) -> &mut Rows {
+        &mut self.rows
+    }
+
+    fn send(&mut self) -> Result<()> {
+        self.rows.send()
+    }
+
+    fn make_readable(&mut self) -> Result<()> {
+        self.rows.make_readable()
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.rows.close().inspect_err(|error| {
+            self.session.facts().error.get_or_insert(error.clone());
+        })
+    }
+
+    fn lost(&self) -> u64 {
+        self.rows.lost()
+    }
+}
+
+/// A scope as text, if it is one.
+fn text(scope: &ScopeRef) -> Option<String> {
+    Some(scope.to_string()).filter(|text| !text.is_empty())
+}

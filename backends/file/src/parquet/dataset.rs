@@ -1,0 +1,224 @@
+//! A folder of tables, with the partitions of a session in it.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{self, Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use arrow_schema::Schema;
+use nvtxw_backend::{Refusal, Result};
+
+use super::partition::{partition, table};
+use crate::config::PartLimits;
+use crate::intern::hash;
+
+pub(super) const EVENTS: &str = "events";
+pub(super) const COUNTERS: &str = "counters";
+pub(super) const METADATA: &str = "metadata";
+/// The folder of the tables of schemas.
+pub(super) const TYPED: &str = "typed";
+
+/// What partitions are by: names that no field of a schema is likely to have.
+const SESSION: &str = "nvtxw_session";
+pub(super) const STREAM: &str = "nvtxw_stream";
+
+/// The file by which a session holds its share; readers pass over it.
+const LOCK: &str = ".lock";
+
+/// What the row groups of all parts that are open may take together, about.
+const MEMORY: usize = 64 << 20;
+
+/// How many parts may stay open.
+const OPEN: usize = 128;
+
+/// A session's share of a folder of tables.
+pub(super) struct Dataset {
+    root: PathBuf,
+    /// The folder that each table has for this session.
+    session: String,
+    pub(super) limits: PartLimits,
+    /// Held as long as the session lives.
+    _lock: File,
+    /// The one that began the session; a forked child must not write.
+    process: u32,
+    /// The columns of the tables of schemas, by the tables' names, as hashes.
+    tables: Mutex<HashMap<String, u64>>,
+    /// Bytes of all row groups that are in the making.
+    memory: AtomicUsize,
+    /// Parts that are open.
+    open: AtomicUsize,
+}
+
+impl Dataset {
+    pub(super) fn create(
+        root: &Path,
+        session: &str,
+        overwrite: bool,
+        limits: PartLimits,
+    ) -> Result<Self> {
+        // Wherever the process is later.
+        let root = path::absolute(root).unwrap_or(root.to_owned());
+        let session = partition(SESSION, session);
+        let failed = |what: &Path, error: io::Error| {
+            let shown = what.display();
+            Refusal::failed(match error.kind() {
+                io::ErrorKind::NotFound => {
+                    format!(
+                        "can't create the folder {shown}: what it is in doesn't exist ({error})"
+                    )
+                }
+                _ => format!("can't create the folder {shown}: {error}"),
+            })
+        };
+        make_folder(&root).map_err(|error| failed(&root, error))?;
+        let metadata = root.join(METADATA);
+        make_folder(&metadata).map_err(|error| failed(&metadata, error))?;
+        let own = metadata.join(&session);
+        let is_new = match fs::create_dir(&own) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(failed(&own, error)),
+        };
+        if !is_new && !overwrite {
+            return Err(Refusal::failed(format!(
+                "{} exists: the dataset has this session already; give this one another name, or set \
+                 `overwrite=true` to replace it",
+                own.display()
+            )));
+        }
+        let lock = own.join(LOCK);
+        let mut options = OpenOptions::new();
+        let file = (options.write(true).create(true).truncate(false)).open(&lock);
+        let file = file.map_err(|error| failed(&lock, error))?;
+        // Where the file system knows no locks, nothing can be found out.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(Refusal::failed(format!(
+                "{} is being written by another session: give each session a name of its own",
+                own.display()
+            )));
+        }
+        if !is_new {
+            remove(&root, &session).map_err(|error| {
+                Refusal::failed(format!("can't replace {}: {error}", own.display()))
+            })?;
+        }
+        Ok(Self {
+            root,
+            session,
+            limits,
+            _lock: file,
+            process: process::id(),
+            tables: Mutex::default(),
+            memory: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
+        })
+    }
+
+    /// The session's folder of a table.
+    pub(super) fn folder(&self, table: &str) -> PathBuf {
+        self.root.join(table).join(&self.session)
+    }
+
+    /// The table of a schema: of the same name where columns are the same.
+    pub(super) fn table_of(&self, name: &str, columns: &Schema) -> String {
+        let columns = hash(format!("{columns:?}").as_bytes());
+        let mut name = table(name);
+        let mut tables = self.tables();
+        if *tables.entry(name.clone()).or_insert(columns) != columns {
+            name = format!("{name}~{columns:016x}");
+            tables.insert(name.clone(), columns);
+        }
+        format!("{TYPED}/{name}")
+    }
+
+    fn tables(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn check_process(&self) -> std::result::Result<(), String> {
+        if process::id() == self.process {
+            return Ok(());
+        }
+        Err(format!(
+            "writing {}: this process was forked from the one that began the session, which alone may \
+             write; begin a session of its own here",
+            self.root.display()
+        ))
+    }
+
+    /// Refuses if what was written is not there any more.
+    pub(super) fn check_folder(&self) -> std::result::Result<(), String> {
+        let lock = self.folder(METADATA).join(LOCK);
+        if lock.exists() {
+            return Ok(());
+        }
+        Err(format!(
+            "{} was removed while it was written: choose a `path` where files stay",
+            self.root.display()
+        ))
+    }
+
+    /// Notes that a row group takes `now` bytes instead of `before`. Returns whether all of them take
+    /// too many.
+    pub(super) fn account(&self, before: usize, now: usize) -> bool {
+        self.memory.fetch_add(now, Ordering::Relaxed);
+        self.memory.fetch_sub(before, Ordering::Relaxed) > MEMORY + before
+    }
+
+    /// Notes that a part was opened. Returns whether it should be closed soon.
+    pub(super) fn open_part(&self) -> bool {
+        self.open.fetch_add(1, Ordering::Relaxed) >= OPEN
+    }
+
+    pub(super) fn close_part(&self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        result => result,
+    }
+}
+
+/// Removes the parts that a session left in all tables.
+fn remove(root: &Path, session: &str) -> io::Result<()> {
+    let mut tables = vec![root.join(EVENTS), root.join(COUNTERS), root.join(METADATA)];
+    match fs::read_dir(root.join(TYPED)) {
+        Ok(entries) => {
+            for entry in entries {
+                tables.push(entry?.path());
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    tables
+        .into_iter()
+        .try_for_each(|table| remove_parts(&table.join(session)))
+}
+
+/// Removes the parts in a folder and in those in it; other files stay.
+fn remove_parts(folder: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        if entry.file_type()?.is_dir() {
+            remove_parts(&path)?;
+            // What has other files stays.
+            let _ = fs::remove_dir(&path);
+        } else if name.trim_start_matches('.').starts_with("part-") {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,350 @@
+//! Rows: from ordered events to the tables of a stream.
+
+use std::collections::HashSet;
+use std::mem;
+use std::sync::Arc;
+
+use nvtxw_backend::{Refusal, Result};
+
+use super::builders::{EventRows, Spot, TypedRows, ValueRows};
+use super::column;
+use super::dataset::{COUNTERS, Dataset, EVENTS, STREAM};
+use super::partition::partition;
+use super::record::{Reader, Record};
+use super::table::{Lost, Table};
+use crate::format::Number;
+use crate::proto::Writer;
+use crate::timeline::{Emit, On};
+use crate::track::{TrackId, TrackKind, Tracks};
+
+/// So many rows are handed on at once.
+const BATCH: usize = 1 << 12;
+
+/// A stream's rows, on their way to its tables.
+pub(crate) struct Rows {
+    dataset: Arc<Dataset>,
+    domain: Option<String>,
+    /// The stream's folder in each table, and what the names of its parts begin with.
+    folder: String,
+    prefix: String,
+    places: Vec<Place>,
+    counters: Vec<Counter>,
+    events: (Table, EventRows),
+    /// By the numbers that records have.
+    typed: Vec<(Table, TypedRows)>,
+    values: (Table, ValueRows),
+    result: Result<()>,
+    /// Rows that were not written because of an error.
+    lost: u64,
+}
+
+/// Where ranges and marks are.
+struct Place {
+    scope: Option<String>,
+    /// For each lane the ranges that are open, outermost first.
+    open: Vec<Vec<Open>>,
+}
+
+/// A range whose end is not known yet.
+struct Open {
+    start: i64,
+    kind: Kind,
+    record: Vec<u8>,
+}
+
+/// A counter of which there are values.
+pub(super) struct Counter {
+    pub(super) name: String,
+    pub(super) group: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) unit: Option<String>,
+    pub(super) multiplier: u64,
+    pub(super) is_delta: bool,
+    pub(super) scope: Option<String>,
+}
+
+impl Counter {
+    pub(super) fn of(track: TrackId, tracks: &Tracks, scope: Option<String>) -> Self {
+        let mut counter = Self {
+            name: String::new(),
+            group: None,
+            description: None,
+            unit: None,
+            multiplier: 1,
+            is_delta: false,
+            scope,
+        };
+        tracks.describe(track, &mut HashSet::new(), |_, track| {
+            let label = track.label.clone();
+            if track.kind == TrackKind::Group {
+                counter.group = Some(label.name);
+            } else if let Some(scale) = label.counter {
+                counter.name = label.name;
+                counter.description = label.description;
+                counter.unit = scale.unit;
+                counter.multiplier = scale.multiplier;
+                counter.is_delta = scale.is_delta;
+            }
+        });
+        counter
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Mark,
+    PushPop,
+    StartEnd,
+}
+
+impl Kind {
+    fn of_range(nests: bool) -> Self {
+        match nests {
+            true => Self::PushPop,
+            false => Self::StartEnd,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Mark => "mark",
+            Self::PushPop => "range_pushpop",
+            Self::StartEnd => "range_startend",
+        }
+    }
+}
+
+impl Rows {
+    /// `number` is the stream's in its session.
+    pub(super) fn new(
+        dataset: &Arc<Dataset>,
+        stream: &str,
+        domain: Option<&str>,
+        number: u32,
+    ) -> Self {
+        let (folder, prefix) = (partition(STREAM, stream), format!("part-{number}"));
+        let table = |name: &str, schema| {
+            let folder = dataset.folder(name).join(&folder);
+            Table::new(dataset, folder, prefix.clone(), schema)
+        };
+        Self {
+            events: (table(EVENTS, EventRows::schema()), EventRows::default()),
+            values: (table(COUNTERS, ValueRows::schema()), ValueRows::default()),
+            typed: Vec::new(),
+            dataset: Arc::clone(dataset),
+            domain: domain.map(str::to_owned),
+            folder,
+            prefix,
+            places: Vec::new(),
+            counters: Vec::new(),
+            result: Ok(()),
+            lost: 0,
+        }
+    }
+
+    pub(super) fn add_place(&mut self, scope: Option<String>) {
+        let open = Vec::new();
+        self.places.push(Place { scope, open });
+    }
+
+    /// Returns the counter's number.
+    pub(super) fn add_counter(&mut self, counter: Counter) -> u32 {
+        self.counters.push(counter);
+        (self.counters.len() - 1) as u32
+    }
+
+    /// A table for the events of a schema. Returns its number; `None` for schemas without a name, and
+    /// those whose fields are not plain, or not there.
+    pub(super) fn add_table(&mut self, schema: &nvtxw_backend::Schema) -> Option<u32> {
+        let name = schema
+            .name()
+            .filter(|name| !name.is_empty() && schema.is_plain())?;
+        let (fields, columns) = column::columns(schema);
+        if fields.is_empty() {
+            return None;
+        }
+        let rows = TypedRows::new(columns);
+        let schema = TypedRows::schema(fields);
+        let table = self.dataset.table_of(name, &schema);
+        let folder = self.dataset.folder(&table).join(&self.folder);
+        let table = Table::new(&self.dataset, folder, self.prefix.clone(), schema);
+        self.typed.push((table, rows));
+        Some((self.typed.len() - 1) as u32)
+    }
+
+    /// Hands on what there is.
+    pub(super) fn send(&mut self) -> Result<()> {
+        self.send_events();
+        self.send_values();
+        self.result.clone()
+    }
+
+    /// Completes all tables. What is open has no end.
+    pub(super) fn close(&mut self) -> Result<()> {
+        for place in 0..self.places.len() {
+            let open = mem::take(&mut self.places[place].open);
+            let mut open: Vec<_> = open.into_iter().flatten().collect();
+            open.sort_by_key(|range| range.start);
+            for range in open {
+                self.row(range.kind, place as u32, range.start, None, &range.record);
+            }
+        }
+        let _ = self.send();
+        let _ = self.make_readable();
+        self.result.clone()
+    }
+
+    /// Completes the parts that are open.
+    ///
+    /// # Errors
+    /// What this met.
+    pub(super) fn make_readable(&mut self) -> Result<()> {
+        let mut met = Ok(());
+        for (table, _) in &mut self.typed {
+            note(uncounted(table.close()), &mut met, &mut self.lost);
+        }
+        for table in [&mut self.events.0, &mut self.values.0] {
+            note(table.close(), &mut met, &mut self.lost);
+        }
+        if self.result.is_ok() {
+            self.result.clone_from(&met);
+        }
+        met
+    }
+
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    fn row(&mut self, kind: Kind, place: u32, start: i64, end: Option<i64>, record: &[u8]) {
+        if self.result.is_err() {
+            self.lost += 1;
+            return;
+        }
+        let mut reader = Reader(record);
+        let first = Record::read(&mut reader);
+        let second = Record::read(&mut reader);
+        let spot = Spot {
+            start,
+            end,
+            domain: self.domain.as_deref(),
+            scope: self.places[place as usize].scope.as_deref(),
+        };
+        let id = self.events.1.count;
+        if let Some((table, fields)) = first.typed
+            && let Some((_, rows)) = self.typed.get_mut(table as usize)
+        {
+            rows.add(id, &first, spot, fields);
+        }
+        (self.events.1).add(kind.name(), [&first, &second], spot);
+        if self.events.1.len >= BATCH {
+            self.send_events();
+        }
+    }
+
+    fn send_events(&mut self) {
+        for (table, rows) in &mut self.typed {
+            let written = uncounted(table.write(rows.finish()));
+            note(written, &mut self.result, &mut self.lost);
+        }
+        let written = self.events.0.write(self.events.1.finish());
+        note(written, &mut self.result, &mut self.lost);
+    }
+
+    fn send_values(&mut self) {
+        let written = self.values.0.write(self.values.1.finish());
+        note(written, &mut self.result, &mut self.lost);
+    }
+}
+
+/// For rows of events, which are counted where all events are.
+fn uncounted(written: std::result::Result<(), Lost>) -> std::result::Result<(), Lost> {
+    written.map_err(|lost| Lost { rows: 0, ..lost })
+}
+
+/// Keeps the first error, and counts what it cost.
+fn note(written: std::result::Result<(), Lost>, result: &mut Result<()>, count: &mut u64) {
+    if let Err(Lost { reason, rows }) = written {
+        *count += rows;
+        if result.is_ok() {
+            *result = Err(Refusal::failed(format!(
+                "{reason}; later events are dropped, the dataset keeps the parts that were complete"
+            )));
+        }
+    }
+}
+
+impl Emit for Rows {
+    fn range(&mut self, place: u32, _lane: u32, start: i64, end: i64, nests: bool, record: &[u8]) {
+        self.row(Kind::of_range(nests), place, start, Some(end), record);
+    }
+
+    fn begin(&mut self, place: u32, lane: u32, start: i64, nests: bool, record: &[u8]) {
+        let lanes = &mut self.places[place as usize].open;
+        if lanes.len() <= lane as usize {
+            lanes.resize_with(lane as usize + 1, Vec::new);
+        }
+        lanes[lane as usize].push(Open {
+            start,
+            kind: Kind::of_range(nests),
+            record: record.to_vec(),
+        });
+    }
+
+    fn end(&mut self, place: u32, lane: u32, _time: i64, asked: i64, record: &[u8]) {
+        let lanes = &mut self.places[place as usize].open;
+        let Some(mut open) = lanes.get_mut(lane as usize).and_then(Vec::pop) else {
+            return;
+        };
+        open.record.extend_from_slice(record);
+        self.row(open.kind, place, open.start, Some(asked), &open.record);
+    }
+
+    fn instant(&mut self, place: u32, time: i64, record: &[u8]) {
+        self.row(Kind::Mark, place, time, None, record);
+    }
+
+    fn value(&mut self, counter: u32, time: i64, value: &[u8]) {
+        if self.result.is_err() {
+            self.lost += 1;
+            return;
+        }
+        let counter = &self.counters[counter as usize];
+        let value = read_value(&mut Reader(value));
+        self.values
+            .1
+            .add(counter, self.domain.as_deref(), time, value);
+        if self.values.1.len >= BATCH {
+            self.send_values();
+        }
+    }
+
+    // Nothing is made ready.
+    fn ready(&mut self, _on: On, _events: u64, _bytes: &[u8]) {}
+
+    fn fields_of(ready: &[u8]) -> &[u8] {
+        ready
+    }
+}
+
+/// Appends a value, as [`read_value`] takes it.
+pub(super) fn write_value(value: Option<Number>, out: &mut Writer) {
+    let (kind, bits) = match value {
+        None => (0, 0),
+        Some(Number::Int(value)) => (1, value as u64),
+        Some(Number::Great(value)) => (2, value),
+        Some(Number::Float(value)) => (3, value.to_bits()),
+    };
+    out.raw(&[kind]);
+    out.raw(&bits.to_le_bytes());
+}
+
+fn read_value(from: &mut Reader<'_>) -> Option<Number> {
+    let (kind, bits) = (from.u8(), from.u64());
+    match kind {
+        0 => None,
+        1 => Some(Number::Int(bits as i64)),
+        2 => Some(Number::Great(bits)),
+        _ => Some(Number::Float(f64::from_bits(bits))),
+    }
+}

@@ -1,0 +1,195 @@
+//! Tables: parts in a folder, made of row groups.
+
+use std::fs::{self, File};
+use std::mem;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+
+use super::dataset::Dataset;
+
+/// A table's part for one stream.
+pub(super) struct Table {
+    dataset: Arc<Dataset>,
+    folder: PathBuf,
+    /// What the names of the parts begin with.
+    prefix: String,
+    schema: SchemaRef,
+    /// How many parts there were.
+    parts: usize,
+    part: Option<Part>,
+}
+
+/// A part that is open. It gets its name when it is complete.
+struct Part {
+    writer: ArrowWriter<File>,
+    /// Where it is until then: readers pass over it.
+    hidden: PathBuf,
+    path: PathBuf,
+    rows: usize,
+    /// What its row group takes.
+    memory: usize,
+    /// Whether too many parts are open.
+    is_short: bool,
+}
+
+/// Why rows could not be written, and how many they are.
+pub(super) struct Lost {
+    pub(super) reason: String,
+    pub(super) rows: u64,
+}
+
+impl Table {
+    pub(super) fn new(
+        dataset: &Arc<Dataset>,
+        folder: PathBuf,
+        prefix: String,
+        schema: SchemaRef,
+    ) -> Self {
+        Self {
+            dataset: Arc::clone(dataset),
+            folder,
+            prefix,
+            schema,
+            parts: 0,
+            part: None,
+        }
+    }
+
+    /// Appends rows.
+    pub(super) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<(), Lost> {
+        let rows = columns.first().map_or(0, |column| column.len());
+        if rows == 0 {
+            return Ok(());
+        }
+        if let Err(reason) = self.dataset.check_process().and_then(|()| self.open()) {
+            let rows = rows as u64;
+            return Err(Lost { reason, rows });
+        }
+        let (dataset, schema) = (&self.dataset, &self.schema);
+        let Some(part) = &mut self.part else {
+            return Ok(());
+        };
+        part.rows += rows;
+        let written = RecordBatch::try_new(Arc::clone(schema), columns)
+            .map_err(ParquetError::from)
+            .and_then(|batch| part.writer.write(&batch))
+            .and_then(|()| {
+                let memory = part.writer.memory_size();
+                let is_much = dataset.account(part.memory, memory);
+                part.memory = memory;
+                if is_much {
+                    part.writer.flush()?;
+                    part.memory = part.writer.memory_size();
+                    dataset.account(memory, part.memory);
+                }
+                Ok(())
+            });
+        if let Err(error) = written {
+            return Err(self.fail(&error));
+        }
+        match part.is_short || part.rows >= dataset.limits.part {
+            true => self.close(),
+            false => Ok(()),
+        }
+    }
+
+    /// Completes the part that is open.
+    pub(super) fn close(&mut self) -> Result<(), Lost> {
+        let Some(part) = &mut self.part else {
+            return Ok(());
+        };
+        if let Err(reason) = self.dataset.check_process() {
+            let rows = part.rows as u64;
+            return Err(Lost { reason, rows });
+        }
+        if let Err(error) = part.writer.finish() {
+            return Err(self.fail(&error));
+        }
+        if let Err(error) = fs::rename(&part.hidden, &part.path) {
+            return Err(self.fail(&error.into()));
+        }
+        self.forget();
+        Ok(())
+    }
+
+    fn open(&mut self) -> Result<(), String> {
+        if self.part.is_some() {
+            return Ok(());
+        }
+        let name = format!("{}-{}.parquet", self.prefix, self.parts);
+        let path = self.folder.join(&name);
+        let hidden = self.folder.join(format!(".{name}.open"));
+        let failed =
+            |error: ParquetError| format!("creating {}: {}", path.display(), plain(&error));
+        fs::create_dir_all(&self.folder).map_err(|error| failed(error.into()))?;
+        let file = File::create(&hidden).map_err(|error| failed(error.into()))?;
+        let properties = properties(self.dataset.limits.row_group);
+        let writer = ArrowWriter::try_new(file, Arc::clone(&self.schema), Some(properties));
+        let writer = writer.map_err(failed)?;
+        self.parts += 1;
+        self.part = Some(Part {
+            writer,
+            hidden,
+            path,
+            rows: 0,
+            memory: 0,
+            is_short: self.dataset.open_part(),
+        });
+        Ok(())
+    }
+
+    /// Gives the part up.
+    fn fail(&mut self, error: &ParquetError) -> Lost {
+        let (mut reason, mut rows) = (plain(error), 0);
+        if let Some(part) = &self.part {
+            reason = format!("writing {}: {reason}", part.path.display());
+            rows = part.rows as u64;
+            // Nobody could read it.
+            let _ = fs::remove_file(&part.hidden);
+        }
+        self.forget();
+        Lost { reason, rows }
+    }
+
+    fn forget(&mut self) {
+        if let Some(part) = self.part.take() {
+            self.dataset.account(part.memory, 0);
+            self.dataset.close_part();
+            if self.dataset.check_process().is_err() {
+                // Its buffer would be written into the parent's file.
+                mem::forget(part);
+            }
+        }
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+fn properties(row_group: usize) -> WriterProperties {
+    let creator = concat!("nvtxw-file ", env!("CARGO_PKG_VERSION"));
+    WriterProperties::builder()
+        .set_created_by(creator.to_owned())
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_max_row_group_row_count(Some(row_group))
+        .build()
+}
+
+/// What happened, without the words that the library adds.
+fn plain(error: &ParquetError) -> String {
+    match error {
+        ParquetError::External(error) => error.to_string(),
+        error => error.to_string(),
+    }
+}
