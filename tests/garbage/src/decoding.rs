@@ -410,26 +410,28 @@ impl Run {
             return;
         }
         let count = 1 + choices.below(3) as usize;
+        // Behind a struct there may be what it refers to.
+        let more = choices.pick(&[0, 0, 0, 8, 40]);
         let piece = payload::piece(
             choices,
             &mut self.memory,
             &self.known,
             None,
             schema,
-            size * count,
+            size * count + more,
         );
-
+        let len = choices.pick(&[size, piece.len]);
         let wrote = self.answer(|run| {
             member!(
                 run.table,
-                CounterWrite(run.stream, 5, id, piece.start.cast(), size)
+                CounterWrite(run.stream, 5, id, piece.start.cast(), len)
             )
         });
         match wrote.is_success() {
             true => assert_eq!(wrote.reached.samples, [5]),
             false => assert!(wrote.reached.samples.is_empty(), "{}", wrote.reason),
         }
-        self.check_work(&wrote, size);
+        self.check_work(&wrote, len + schema.outside());
 
         let mut batch = nvtxCounterBatch_t {
             counterId: id,
@@ -454,14 +456,19 @@ impl Run {
         }
         let place = self.memory.place(batch);
         let wrote = self.answer(|run| member!(run.table, CounterBatchWrite(run.stream, place)));
+        let count = piece.len / size.max(1);
         let reached = wrote.reached.samples.len();
         match wrote.is_success() {
             // How many there are of a dynamic schema is up to the bytes.
             true if !schema.is_static => assert_eq!(reached == 0, piece.len == 0),
             true => assert_eq!(reached, count, "all came once"),
-            false => assert!(reached < count || !schema.is_static, "{}", wrote.reason),
+            false => assert!(
+                reached < count.max(1) || !schema.is_static,
+                "{}",
+                wrote.reason
+            ),
         }
-        self.check_work(&wrote, piece.len);
+        self.check_work(&wrote, piece.len + count * schema.outside());
         self.decoded.samples += reached as u64;
     }
 }
