@@ -1,20 +1,22 @@
 //! Any bytes under any schema that the registry accepts.
 
+use std::ffi::CString;
 use std::ptr;
-use std::sync::Arc;
 
 use nvtxw_abi::EntryType;
 use nvtxw_abi::raw::*;
-use nvtxw_backend::{ResultCode, StreamInfo};
+use nvtxw_backend::{Domain, ResultCode};
 
 use crate::choices::Choices;
 use crate::collector::Kinds;
 use crate::entry::FORMS;
+use crate::file::{self, Folder};
 use crate::known::{Known, Layout, Pointers};
 use crate::memory::Memory;
 use crate::payload::{self, Piece};
 use crate::schema::{self, NAMES};
-use crate::table::{Answer, Table, answer, member};
+use crate::side::{Side, expect};
+use crate::table::{self, Answer, Table, member};
 
 /// What an input came to.
 #[derive(Clone, Debug, Default)]
@@ -70,12 +72,11 @@ pub fn decode(input: &[u8]) -> Decoded {
 }
 
 struct Run {
-    table: Table,
+    /// With the collector.
+    main: Side,
+    /// With the built-in backend, which gets the same calls, and the folder of its file.
+    twin: Option<(Side, Folder)>,
     memory: Memory,
-    session: nvtxwSessionHandle_t,
-    domain: nvtxDomainHandle_t,
-    stream: nvtxwStreamHandle_t,
-    info: Arc<StreamInfo>,
     known: Known,
     /// The schema of a mark with nothing but its time.
     mark: u64,
@@ -84,49 +85,25 @@ struct Run {
     refused: u64,
 }
 
-fn expect(answer: &Answer) {
-    assert_eq!(answer.code, ResultCode::SUCCESS, "{}", answer.reason);
-}
-
 impl Run {
     fn begin(choices: &mut Choices<'_>) -> Self {
-        let mut memory = Memory::default();
-        let (table, pointers) = match choices.below(2) {
-            0 => (Table::of_collector_in_process(), Pointers::Any),
+        let (table, pointers) = match choices.below(3) {
+            0 | 1 => (Table::of_collector_in_process(), Pointers::Any),
             _ => (Table::of_collector(), Pointers::Held),
         };
-        let attr = nvtxwSessionAttributes_t {
-            structSize: size_of::<nvtxwSessionAttributes_t>(),
-            name: ptr::null(),
-            configString: ptr::null(),
-        };
-        let (mut session, mut domain, mut stream) =
-            (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-        expect(&answer(None, || table.begin(&attr, &mut session)));
-        expect(&answer(None, || {
-            member!(table, DomainRegister(session, ptr::null(), &mut domain))
-        }));
-        let attr = nvtxwStreamAttributes_t {
-            structSize: size_of::<nvtxwStreamAttributes_t>(),
-            name: ptr::null(),
-            domain,
-            scopeId: 0,
-            timeDomainId: 0,
-            orderInterleaving: 0,
-            orderingType: 0,
-            orderingSkid: 0,
-            orderingSkidAmount: 0,
-        };
-        let mut opened = answer(None, || {
-            member!(table, StreamOpen(session, &attr, &mut stream))
+        // It has no promise of its producer either, so that it must agree.
+        let has_twin = pointers == Pointers::Any && choices.one_in(2);
+        let twin = has_twin.then(|| {
+            let folder = Folder::new();
+            let options = ["", "window=2", "window=2|merge=no", "format=chrome"];
+            let path = folder.file().display().to_string();
+            let config = format!("path={path}|{}", choices.pick(&options));
+            let config = CString::new(config).expect("no null");
+            (Side::begin(Table::of_file_backend(), &config), folder)
         });
-        expect(&opened);
         let mut run = Self {
-            table,
-            session,
-            domain,
-            stream,
-            info: opened.reached.opened.remove(0),
+            main: Side::begin(table, c""),
+            twin,
             known: Known {
                 pointers,
                 ..Known::default()
@@ -139,13 +116,14 @@ impl Run {
 
         for text in &NAMES[..3] {
             let mut string = ptr::null_mut();
-            expect(&answer(None, || {
-                member!(
-                    run.table,
-                    StringRegister(domain, text.as_ptr(), &mut string)
-                )
-            }));
-            run.known.strings.push(string.addr() as u64);
+            run.register(|side| {
+                let text = text.as_ptr();
+                member!(side.table, StringRegister(side.domain, text, &mut string))
+            });
+            // Of the two sessions each has handles of its own.
+            if run.twin.is_none() {
+                run.known.strings.push(string.addr() as u64);
+            }
         }
         let scope = nvtxScopeAttr_t {
             structSize: size_of::<nvtxScopeAttr_t>(),
@@ -154,22 +132,23 @@ impl Run {
             scopeId: 0,
         };
         let mut id = 0;
-        expect(&answer(None, || {
-            member!(run.table, ScopeRegister(domain, &scope, &mut id))
-        }));
+        expect(
+            &run.register(|side| member!(side.table, ScopeRegister(side.domain, &scope, &mut id))),
+        );
         run.known.scopes.extend([id, NVTX_SCOPE_ROOT]);
         run.known.time_domains.push(NVTX_TIMESTAMP_TYPE_CPU_TSC);
         let entries = schema::times(4, EntryType::Int64);
         let mark = schema::of_entries(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
-        expect(&answer(None, || {
-            member!(run.table, SchemaRegister(domain, &mark, &mut run.mark))
-        }));
+        expect(
+            &run.register(|side| member!(side.table, SchemaRegister(side.domain, &mark, &mut id))),
+        );
+        run.mark = id;
         for _ in 0..choices.below(3) {
             let size = choices.pick(&[1, 2, 4, 8]);
-            let attr = schema::enumeration(choices, &mut memory, size, 0);
-            expect(&answer(None, || {
-                member!(run.table, EnumRegister(domain, attr, &mut id))
-            }));
+            let attr = schema::enumeration(choices, &mut run.memory, size, 0);
+            expect(
+                &run.register(|side| member!(side.table, EnumRegister(side.domain, attr, &mut id))),
+            );
             run.known.layouts.push(Layout {
                 id,
                 ..Layout::default()
@@ -180,22 +159,68 @@ impl Run {
 
     /// Ends the session; it was told of all that was refused.
     fn end(self) -> Decoded {
-        let ended = answer(None, || member!(self.table, SessionEnd(self.session)));
+        let ended = self.main.end();
         expect(&ended);
         assert_eq!(ended.reached.refusals.calls, self.refused);
+        if let Some((twin, folder)) = self.twin
+            && twin.end().is_success()
+        {
+            file::read(&folder.file());
+        }
         self.decoded
+    }
+
+    fn domain(&self) -> &Domain {
+        let info = self.main.info.as_ref();
+        info.expect("the collector has a stream").domain()
+    }
+
+    /// Makes a call that registers something, with the same result on both sides.
+    fn register(&mut self, mut call: impl FnMut(&Side) -> i32) -> Answer {
+        let registered = self.answer(&mut call);
+        if let Some((twin, _)) = &self.twin {
+            let other = table::answer(None, || call(twin));
+            assert_eq!(
+                registered.code, other.code,
+                "{} {}",
+                registered.reason, other.reason
+            );
+        }
+        registered
+    }
+
+    /// Makes a call that writes. What is wrong is so for every backend; other calls one may refuse for reasons of its own.
+    fn write(&mut self, mut call: impl FnMut(&Side) -> i32) -> Answer {
+        let written = self.answer(&mut call);
+        if let Some((twin, _)) = &self.twin {
+            let other = table::answer(None, || call(twin));
+            assert!(
+                written.is_success() || !other.is_success(),
+                "taken although {}",
+                written.reason
+            );
+        }
+        written
+    }
+
+    /// Makes a call, which does not fail: it succeeds, or its arguments are wrong.
+    fn answer(&mut self, call: &mut impl FnMut(&Side) -> i32) -> Answer {
+        let answer = table::answer(None, || call(&self.main));
+        assert_ne!(answer.code, ResultCode::FAILED, "{}", answer.reason);
+        self.refused += u64::from(!answer.is_success());
+        answer
     }
 
     /// Registers a schema, and if it is accepted writes by it.
     fn schema(&mut self, choices: &mut Choices<'_>) {
         let made = schema::schema(choices, &mut self.memory, &self.known, 0);
         let mut id = 0;
-        let registered =
-            self.answer(|run| member!(run.table, SchemaRegister(run.domain, made.attr, &mut id)));
+        let registered = self
+            .register(|side| member!(side.table, SchemaRegister(side.domain, made.attr, &mut id)));
         if !registered.is_success() {
             return;
         }
-        let schema = self.info.domain().schema(id).expect("it is registered");
+        let schema = self.domain().schema(id).expect("it is registered");
         self.decoded.schemas[made.kind as usize] += 1;
         let Some(layout) = Layout::new(&schema, &made, &self.known) else {
             return;
@@ -217,14 +242,6 @@ impl Run {
                 _ => self.counter(choices, &layout),
             }
         }
-    }
-
-    /// Makes a call, which does not fail: it succeeds, or its arguments are wrong.
-    fn answer(&mut self, call: impl FnOnce(&Self) -> i32) -> Answer {
-        let answer = answer(None, || call(self));
-        assert_ne!(answer.code, ResultCode::FAILED, "{}", answer.reason);
-        self.refused += u64::from(!answer.is_success());
-        answer
     }
 
     /// Checks what was written by so many bytes, and counts it.
@@ -305,7 +322,8 @@ impl Run {
         let bytes: usize = bytes.sum();
         let count = payloads.len();
         let payloads = self.memory.items(payloads);
-        let wrote = self.answer(|run| member!(run.table, EventWrite(run.stream, payloads, count)));
+        let wrote =
+            self.write(|side| member!(side.table, EventWrite(side.stream, payloads, count)));
         match wrote.is_success() {
             true => assert_eq!(wrote.reached.events.len(), 1, "it came once"),
             false => assert!(wrote.reached.is_nothing(), "{}", wrote.reason),
@@ -354,7 +372,7 @@ impl Run {
         }
         let flex_len = flex.map_or(0, |flex| flex.len);
         let place = self.memory.place(batch);
-        let wrote = self.answer(|run| member!(run.table, EventBatchWrite(run.stream, place)));
+        let wrote = self.write(|side| member!(side.table, EventBatchWrite(side.stream, place)));
         let reached = wrote.reached.events.len();
         if schema.is_static {
             let len = piece.len / schema.size;
@@ -374,7 +392,7 @@ impl Run {
             let payload = self
                 .memory
                 .place(payload::of_piece(schema.id, piece, piece.len));
-            let alone = self.answer(|run| member!(run.table, EventWrite(run.stream, payload, 1)));
+            let alone = self.write(|side| member!(side.table, EventWrite(side.stream, payload, 1)));
             assert_eq!(alone.code, wrote.code, "{} {}", alone.reason, wrote.reason);
             assert_eq!(alone.reached.events, wrote.reached.events);
             assert_eq!(alone.reached.kinds, wrote.reached.kinds);
@@ -396,12 +414,11 @@ impl Run {
         }
         let mut id = 0;
         let registered =
-            self.answer(|run| member!(run.table, CounterRegister(run.domain, &attr, &mut id)));
+            self.register(|side| member!(side.table, CounterRegister(side.domain, &attr, &mut id)));
         if !registered.is_success() {
             return;
         }
         let size = self
-            .info
             .domain()
             .counter(id)
             .expect("it is registered")
@@ -421,10 +438,10 @@ impl Run {
             size * count + more,
         );
         let len = choices.pick(&[size, piece.len]);
-        let wrote = self.answer(|run| {
+        let wrote = self.write(|side| {
             member!(
-                run.table,
-                CounterWrite(run.stream, 5, id, piece.start.cast(), len)
+                side.table,
+                CounterWrite(side.stream, 5, id, piece.start.cast(), len)
             )
         });
         match wrote.is_success() {
@@ -455,7 +472,7 @@ impl Run {
             batch.timestampsSize = len;
         }
         let place = self.memory.place(batch);
-        let wrote = self.answer(|run| member!(run.table, CounterBatchWrite(run.stream, place)));
+        let wrote = self.write(|side| member!(side.table, CounterBatchWrite(side.stream, place)));
         let count = piece.len / size.max(1);
         let reached = wrote.reached.samples.len();
         match wrote.is_success() {

@@ -27,6 +27,11 @@ impl Folder {
     pub fn path(&self) -> &Path {
         &self.0
     }
+
+    /// The only file in it.
+    pub fn file(&self) -> PathBuf {
+        self.0.join("trace")
+    }
 }
 
 impl Drop for Folder {
@@ -66,14 +71,7 @@ impl Written {
 
 /// Reads a file that is complete, and checks that it holds what was accepted.
 pub fn check(path: &Path, written: &Written) {
-    let text = std::fs::read(path).expect("the file is there");
-    let (instants, ranges) = match text.first() {
-        Some(b'{') => read_json(&text),
-        _ => {
-            let trace = Trace::read(path);
-            (trace.instants.len(), trace.ranges.len())
-        }
-    };
+    let (instants, ranges) = read(path);
     for (what, found, [least, most]) in [
         ("instants", instants, written.marks),
         ("ranges", ranges, written.ranges),
@@ -83,6 +81,18 @@ pub fn check(path: &Path, written: &Written) {
             (least..=most).contains(&found),
             "{found} {what} in the file, of {least} to {most} that were accepted"
         );
+    }
+}
+
+/// How many instants and ranges a complete file holds.
+pub fn read(path: &Path) -> (usize, usize) {
+    let text = std::fs::read(path).expect("the file is there");
+    match text.first() {
+        Some(b'{') => read_json(&text),
+        _ => {
+            let trace = Trace::read(path);
+            (trace.instants.len(), trace.ranges.len())
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod schema;
 mod semantics;
 mod sequence;
 mod sessions;
+mod side;
 mod table;
 mod world;
 mod writes;
