@@ -8,6 +8,7 @@ mod choices;
 mod collector;
 mod decoding;
 mod entry;
+mod events;
 mod file;
 mod known;
 mod memory;
@@ -19,6 +20,7 @@ mod registration;
 #[allow(dead_code)]
 #[path = "../../../backends/file/src/replay.rs"]
 mod replay;
+mod samples;
 mod schema;
 mod semantics;
 mod sequence;
@@ -26,7 +28,6 @@ mod sessions;
 mod side;
 mod table;
 mod world;
-mod writes;
 
 use self::collector::PANIC;
 pub use self::collector::{KINDS, Kinds};

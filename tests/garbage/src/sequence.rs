@@ -9,7 +9,7 @@ use crate::collector::{self, Fate};
 use crate::file::Folder;
 use crate::table::Table;
 use crate::world::World;
-use crate::{registration, sessions, writes};
+use crate::{events, registration, samples, sessions};
 
 /// How often each member of the table succeeded, by the order of [`MEMBERS`].
 pub type Successes = [u64; MEMBERS.len()];
@@ -200,12 +200,12 @@ impl Sequence {
 /// A call of any member.
 fn any(choices: &mut Choices<'_>, world: &World) -> Call {
     match choices.below(64) {
-        0..8 => writes::event(choices, world),
-        8..16 => writes::batch(choices, world),
-        16..20 => writes::sample(choices, world),
-        20..22 => writes::no_value(choices, world),
-        22..27 => writes::samples(choices, world),
-        27..31 => writes::relation(choices, world),
+        0..8 => events::event(choices, world),
+        8..16 => events::batch(choices, world),
+        16..20 => samples::sample(choices, world),
+        20..22 => samples::no_value(choices, world),
+        22..27 => samples::samples(choices, world),
+        27..31 => samples::relation(choices, world),
         31..34 => sessions::open(choices, world),
         34..36 => sessions::close(choices, world),
         36 => sessions::begin(choices, world),
