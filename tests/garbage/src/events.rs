@@ -128,6 +128,11 @@ pub fn event(choices: &mut Choices<'_>, world: &World) -> Call {
             payload: message.cast(),
         });
     }
+    // Only text may leave its size open.
+    let is_open = choices.one_in(32);
+    if is_open {
+        payloads[0].size = usize::MAX;
+    }
     let mut count = payloads.len();
     let mut place = memory.items(payloads);
     if choices.one_in(24) {
@@ -135,7 +140,7 @@ pub fn event(choices: &mut Choices<'_>, world: &World) -> Call {
         count *= choices.below(2) as usize;
     }
     let is_readable = !place.is_null() || count == 0;
-    let is_good = count > 0 && times.is_some();
+    let is_good = count > 0 && times.is_some() && !is_open;
     let expect = on.expect(is_readable, is_good);
     let run = move |table: &Table| member!(table, EventWrite(pointer(handle), place, count));
     Call::new("EventWrite", memory, expect, run, move |world, answer| {
@@ -223,6 +228,9 @@ pub fn batch(choices: &mut Choices<'_>, world: &World) -> Call {
     if choices.one_in(24) {
         events = ptr::null();
     }
+    if choices.one_in(32) {
+        size = usize::MAX;
+    }
     let scope = on.domain.scope(choices);
     let batch = nvtxEventBatch_t {
         eventSchemaId: schema.id,
@@ -238,7 +246,7 @@ pub fn batch(choices: &mut Choices<'_>, world: &World) -> Call {
         true => ptr::null_mut(),
         false => memory.place(batch),
     };
-    let is_readable = !place.is_null() && (size == 0 || !events.is_null());
+    let is_readable = !place.is_null() && (size == 0 || !events.is_null() && size < usize::MAX);
     let is_taken = is_whole && on.domain.knows_scope(scope);
     let expect = on.expect(is_readable, is_taken && good.len() == count);
     let run = move |table: &Table| member!(table, EventBatchWrite(pointer(handle), place));

@@ -335,9 +335,10 @@ fn good_schema(
     }
     let mut is_good = true;
     if choices.one_in(24) {
-        match choices.below(3) {
+        match choices.below(4) {
             0 => attr.fieldMask &= !(4 << choices.pick(&[0, 2, 3])),
             1 => attr.entries = ptr::null(),
+            2 => attr.numEntries = usize::MAX,
             _ => attr.numEntries = 0,
         }
         is_good = false;

@@ -53,7 +53,8 @@ pub fn sample(choices: &mut Choices<'_>, world: &World) -> Call {
         true => ptr::null_mut(),
         false => memory.skewed(&bytes, choices.pick(&[0, 1])),
     };
-    let is_readable = !data.is_null() || size == 0;
+    let size = if choices.one_in(32) { usize::MAX } else { size };
+    let is_readable = size == 0 || !data.is_null() && size < usize::MAX;
     let is_good = is_known && size == counter.sample_size;
     let mut expect = on.expect(is_readable, is_good);
     if !is_known && may_be_there(on.domain, counter.id) && is_readable {
@@ -132,10 +133,11 @@ pub fn samples(choices: &mut Choices<'_>, world: &World) -> Call {
         true => ptr::null(),
         false => stored(choices, &mut memory, &times),
     };
+    let is_endless = choices.one_in(32);
     let batch = nvtxCounterBatch_t {
         counterId: counter.id,
         counters: counters.cast(),
-        countersSize: size,
+        countersSize: if is_endless { usize::MAX } else { size },
         flags: choices.below(4) << 1 | placement << 32,
         timestamps: timestamps.cast(),
         timestampsSize: if timestamps.is_null() { 999 } else { 8 * len },
@@ -158,7 +160,7 @@ pub fn samples(choices: &mut Choices<'_>, world: &World) -> Call {
         let at = |index| i64::try_from(time + (index as i128 - before) * interval).ok();
         (0..count).map(at).collect::<Vec<_>>()
     };
-    let is_readable = !place.is_null() && (size == 0 || !counters.is_null());
+    let is_readable = !place.is_null() && !is_endless && (size == 0 || !counters.is_null());
     // `None` for a sample whose time can't be told.
     let expected: Option<Vec<Option<i64>>> = match (timestamps.is_null(), placement) {
         _ if !is_known || !is_whole => None,
