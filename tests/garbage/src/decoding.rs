@@ -95,7 +95,13 @@ impl Run {
         let has_twin = pointers == Pointers::Any && choices.one_in(2);
         let twin = has_twin.then(|| {
             let folder = Folder::new();
-            let options = ["", "window=2", "window=2|merge=no", "format=chrome"];
+            let options = [
+                "",
+                "window=2",
+                "window=2|merge=no",
+                "format=chrome",
+                "compression=zlib",
+            ];
             let path = folder.file().display().to_string();
             let config = format!("path={path}|{}", choices.pick(&options));
             let config = CString::new(config).expect("no null");

@@ -1,9 +1,13 @@
 //! The files that the built-in backend writes.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use flate2::read::ZlibDecoder;
+
 use crate::reader::Trace;
+use crate::replay::{Field, fields};
 
 /// A folder of its own, in memory where there is one for that. It goes when it is dropped.
 pub struct Folder(PathBuf);
@@ -90,10 +94,38 @@ pub fn read(path: &Path) -> (usize, usize) {
     match text.first() {
         Some(b'{') => read_json(&text),
         _ => {
-            let trace = Trace::read(path);
+            let trace = Trace::of(&unpack(&text));
             (trace.instants.len(), trace.ranges.len())
         }
     }
+}
+
+/// The packets of a Perfetto file, those that are compressed too.
+fn unpack(file: &[u8]) -> Vec<u8> {
+    const PACKET: u32 = 1;
+    const COMPRESSED: u32 = 50;
+
+    let mut packets = Vec::new();
+    for (number, packet) in fields(file) {
+        let Field::Bytes(packet) = packet else {
+            panic!("{packet:?} is no packet")
+        };
+        assert_eq!(number, PACKET);
+        if let Some((COMPRESSED, Field::Bytes(bundle))) = fields(packet).next() {
+            let mut bundle = ZlibDecoder::new(bundle);
+            bundle.read_to_end(&mut packets).expect("a whole bundle");
+            continue;
+        }
+        packets.push((PACKET << 3 | 2) as u8);
+        let mut rest = packet.len();
+        while rest >= 0x80 {
+            packets.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        packets.push(rest as u8);
+        packets.extend_from_slice(packet);
+    }
+    packets
 }
 
 /// How many instants and ranges a file of Chrome's format holds, which is strictly JSON.
