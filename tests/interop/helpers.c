@@ -4,7 +4,7 @@
  *     helpers LIBRARY CONFIG SAID.jsonl [refusals]
  *
  * CONFIG is the session's, with the key `path`. A call that is not answered as it must be is named, and the exit code is 1. With
- * `refusals` it also calls what a backend must refuse.
+ * `refusals` it also calls what a backend must refuse, and writes what is elsewhere in memory, which the recorder doesn't follow.
  */
 #define NVTX_NO_IMPL
 #include <nvtxw3/nvtxw3_helpers.h>
@@ -448,6 +448,75 @@ static void typed_events(nvtxDomainHandle_t domain, nvtxwStreamHandle_t stream, 
     say_event(place, &event);
 }
 
+/* -------- Memory outside of events -------- */
+
+typedef struct
+{
+    int64_t time;
+    const char* name;
+    const char* note;
+    uint32_t count;
+    const int16_t* counted;
+    const double* ratios;
+    const point* corner;
+} pointed;
+
+NVTX_DEFINE_SCHEMA_FOR_STRUCT(pointed, "pointed", static const,
+    NVTX_PAYLOAD_SCHEMA_FLAG_MARK | NVTX_PAYLOAD_SCHEMA_FLAG_DEEP_COPY, 0,
+    NVTX_PAYLOAD_ENTRIES(
+        (time, TYPE_INT64, "time", NULL, 0, MARK | NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP),
+        (name, TYPE_CSTRING_UTF8, "name", NULL, 0, EVENT_MESSAGE),
+        (note, TYPE_CSTRING, "note"),
+        (count, TYPE_UINT32, "count"),
+        (counted, TYPE_INT16, "counted", NULL, 3,
+         POINTER | NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX),
+        (ratios, TYPE_DOUBLE, "ratios", NULL, 2,
+         POINTER | NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE),
+        (corner, NVTX_PAYLOAD_NESTED(POINT_ID), "corner", NULL, 0, POINTER | NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY)
+    )
+)
+
+/* All that the rows point to is where valgrind tells of a byte too much. */
+static void pointed_events(nvtxDomainHandle_t domain, nvtxwStreamHandle_t stream, const said_place* place, int64_t time)
+{
+    static const char* const notes[] = {"one", NULL, ""};
+    uint64_t id = NVTX_PAYLOAD_SCHEMA_REGISTER(domain, pointed);
+    nvtxPayloadData_t payload;
+    int i;
+
+    HOLDS(id >= NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
+    for (i = 0; i < 3; ++i)
+    {
+        char* name = (char*)malloc(7);
+        int16_t* counted = (int16_t*)malloc(2 * sizeof(int16_t));
+        double* ratios = (double*)malloc(2 * sizeof(double));
+        point* corner = (point*)malloc(sizeof(point));
+        pointed row;
+        said_event event;
+
+        memcpy(name, "name 0", 7);
+        name[5] = (char)('0' + i);
+        counted[0] = -7, counted[1] = (int16_t)i;
+        ratios[0] = 0.5, ratios[1] = i;
+        memset(corner, 0, sizeof(point));
+        corner->x = 1.5f, corner->y = -2.5;
+        memset(&row, 0, sizeof(row));
+        row.time = time + i, row.name = name, row.note = notes[i];
+        row.count = (uint32_t)i, row.counted = counted, row.ratios = ratios, row.corner = corner;
+        payload.schemaId = id, payload.size = sizeof(row), payload.payload = &row;
+        OK(iface->EventWrite(stream, &payload, 1));
+
+        memset(&event, 0, sizeof(event));
+        event.kind = "mark", event.schema = "\"pointed\"", event.time = row.time, event.name = said_text(name);
+        event.fields = said_format(
+            "%s\"count\": %d, \"counted\": [%s], \"ratios\": [0.5, %s], \"corner\": {\"x\": 1.5, \"y\": -2.5}",
+            notes[i] ? said_format("\"note\": %s, ", said_text(notes[i])) : "", i, i == 0 ? "" : i == 1 ? "-7" : "-7, 2",
+            said_number(ratios[1]));
+        say_event(place, &event);
+        free(name), free(counted), free(ratios), free(corner);
+    }
+}
+
 /* -------- Counters -------- */
 
 static const nvtxSemanticsCounter_t BYTES = {
@@ -745,6 +814,7 @@ int main(int argc, char** argv)
 
     if (argc > 4)
     {
+        pointed_events(sim, gpu_writer.stream, &gpu, 90000);
         refusals(session, sim, gpu_writer.stream);
         REFUSED(iface->StreamClose(bare_stream));
         REFUSED(nvtxwMarkWriteUtf8(&bare_writer, 0, (nvtxwEventAttributesUtf8_t){0, 0, 0, NULL}));
