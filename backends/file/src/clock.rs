@@ -9,6 +9,7 @@ mod ratio;
 mod reader;
 mod relation;
 mod route;
+mod time_map;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,7 @@ use self::relation::{Contradiction, Relation};
 use self::route::Route;
 
 pub(crate) use self::reader::{ClockReader, Past};
+pub(crate) use self::time_map::TimeMap;
 
 /// The clocks of a session, and what is known of them together.
 #[derive(Default)]

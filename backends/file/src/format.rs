@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
 
+use crate::clock::TimeMap;
 use crate::config::Settings;
 use crate::proto::Writer;
 use crate::tally::Tally;
@@ -37,14 +38,14 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
     /// The first error of anything that was written.
     fn end(&self) -> Result<()>;
 
-    /// Writes events once more, in order: those of streams that wrote them in another. It takes about
+    /// Writes events once more, in order and with the times that they have by now. It takes about
     /// `memory` bytes. Returns what was met in these streams, as far as that depends on the order.
     ///
     /// # Errors
     /// Why the output is as it was.
     fn merge(
         &self,
-        _streams: Vec<<Self::Stream as FormatStream>::Left>,
+        _streams: Vec<Again<<Self::Stream as FormatStream>::Left>>,
         _memory: usize,
     ) -> io::Result<Tally> {
         Ok(Tally::default())
@@ -57,6 +58,14 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
         tracks: &Arc<Tracks>,
         number: u32,
     ) -> Self::Stream;
+}
+
+/// A stream whose events are written once more.
+pub(crate) struct Again<L> {
+    /// What it left.
+    pub(crate) left: L,
+    /// If its times are others by now.
+    pub(crate) times: Option<TimeMap>,
 }
 
 /// Something about the session as a whole.
@@ -158,6 +167,10 @@ pub(crate) trait FormatStream: Send + 'static {
         Ok(())
     }
 
+    /// What follows has times by which clocks are known now, in another way than before. Only who
+    /// writes events once more has to know.
+    fn begin_epoch(&mut self) {}
+
     /// Begins a run of events.
     fn begin(&mut self) -> &mut Self::Emitter;
 
@@ -186,8 +199,7 @@ pub(crate) trait FormatStream: Send + 'static {
     /// How many events were not written because of an error.
     fn lost(&self) -> u64;
 
-    /// What is needed to write the stream's events once more, after all else. `None` if their order
-    /// doesn't matter.
+    /// What is needed to write the stream's events once more, after all else. `None` if they aren't.
     fn leave(&mut self) -> Option<Self::Left> {
         None
     }

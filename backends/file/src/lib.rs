@@ -98,8 +98,10 @@
 //! `nvtxw.contradicting_relations`; the good points of a table are taken.
 //!
 //! What is in the window when a relation comes, gets the times that are known when it is written. What
-//! was written before keeps the times that it got, and is counted as `nvtxw.before_sync` if they are
-//! others by now: sync points should come before the events that need them, or soon after.
+//! was written before gets them when the session ends, and the file is [put in
+//! order](#when-it-is-written). It keeps the times that it got, and is counted as `nvtxw.before_sync`,
+//! if its stream has events of several clocks, if the file can't hold the time (its base is decided by
+//! then), and where no file is put in order: with other formats than `perfetto`, and without `merge`.
 //!
 //! Attributes tell each clock: `nvtxw.clock.0` is its name, with `.ticks_per_second`, `.start`,
 //! `.type`, `.scope`, `.properties`, and `.time_line`, the clock whose time line it is on, if it is
@@ -190,7 +192,7 @@
 //! times. All other times are right. Readers sum up the differences of a counter in the order in which
 //! they stand in the file. So is the file when the program is killed.
 //!
-//! When the session ends, a file where full knowledge would have changed anything is put in order, so
+//! When the session ends, a Perfetto file where full knowledge would have changed anything is put in order, so
 //! that it is what it would have been if all had come in order. That reads and writes it once more, to
 //! a new file beside it, which then takes its place with one step; it takes up to two times the space
 //! of the file meanwhile, and about as much memory as a window. If it can't be, the file stays

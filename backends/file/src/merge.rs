@@ -7,8 +7,10 @@
 use std::collections::HashMap;
 use std::io;
 use std::mem;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
+use crate::clock::TimeMap;
 use crate::sorter::{self, Key, Sorted, Sorter};
 use crate::tally::Tally;
 use crate::timeline::{Content, Emit, Limits, On, Timeline};
@@ -27,6 +29,9 @@ pub(crate) trait Rewrite {
     /// The session's file.
     fn path(&self) -> &Path;
 
+    /// The times that the file holds.
+    fn times(&self) -> RangeInclusive<i64>;
+
     /// Reads the session's file: events of the streams that are written again go to `events`, what
     /// else there is to the new file.
     fn read(&mut self, events: &mut Events) -> io::Result<()>;
@@ -44,17 +49,25 @@ pub(crate) trait Rewrite {
     fn replace(self) -> io::Result<()>;
 }
 
-/// Rewrites a file with about so many bytes of memory. Returns what was met in the streams that were
-/// written again.
+/// Rewrites a file with about so many bytes of memory. `maps` has one for each stream that is written
+/// again, if its times are others by now. Returns what was met in these streams.
 ///
 /// # Errors
 /// What happened to which file. The session's file is as it was then.
-pub(crate) fn merge<R: Rewrite>(mut rewrite: R, memory: usize) -> io::Result<Tally> {
+pub(crate) fn merge<R: Rewrite>(
+    mut rewrite: R,
+    maps: Vec<Option<TimeMap>>,
+    memory: usize,
+) -> io::Result<Tally> {
     let limits = sorter::Limits::of(memory);
-    let mut events = Events::new(Sorter::new(rewrite.path(), limits));
+    let sorter = Sorter::new(rewrite.path(), limits);
+    let mut events = Events::new(sorter, maps, rewrite.times());
     rewrite.read(&mut events)?;
-    let mut sorted = events.finish()?;
-    let mut tally = Tally::default();
+    let (mut sorted, before_sync) = events.finish()?;
+    let mut tally = Tally {
+        before_sync,
+        ..Tally::default()
+    };
     let mut next = sorted.next()?;
     while let Some((Key { group: stream, .. }, _)) = next {
         let mut timeline = Timeline::new(WINDOW);
@@ -136,6 +149,12 @@ fn bad(what: &str) -> io::Error {
 /// Takes events as they stand in a file, and sorts them.
 pub(crate) struct Events {
     sorter: Sorter,
+    /// Of each stream, with the epoch of what comes next.
+    maps: Vec<(Option<TimeMap>, usize)>,
+    /// The times that events may have.
+    times: RangeInclusive<i64>,
+    /// How many events keep times that are others by now.
+    unmoved: u64,
     /// Ranges whose ends have not come yet, by lane.
     open: HashMap<Lane, Vec<Open>>,
     /// Those of the lane that was used last.
@@ -156,19 +175,40 @@ pub(crate) struct Lane {
 
 struct Open {
     start: i64,
+    /// Whether the start is as it is known by now.
+    is_moved: bool,
     nests: bool,
     number: u64,
     fields: Vec<u8>,
 }
 
 impl Events {
-    fn new(sorter: Sorter) -> Self {
+    fn new(sorter: Sorter, maps: Vec<Option<TimeMap>>, times: RangeInclusive<i64>) -> Self {
         Self {
             sorter,
+            maps: maps.into_iter().map(|map| (map, 0)).collect(),
+            times,
+            unmoved: 0,
             open: HashMap::new(),
             last: Default::default(),
             number: 0,
             spare: Vec::new(),
+        }
+    }
+
+    /// What comes next in a stream has times that were known in another way.
+    pub(crate) fn begin_epoch(&mut self, stream: u32) {
+        self.maps[stream as usize].1 += 1;
+    }
+
+    /// What a time is by now, and whether that could be told.
+    fn moved(&self, stream: u32, time: i64) -> (i64, bool) {
+        let (Some(map), epoch) = &self.maps[stream as usize] else {
+            return (time, true);
+        };
+        match map.time(*epoch, time) {
+            Some(moved) if self.times.contains(&moved) => (moved, true),
+            _ => (time, false),
         }
     }
 
@@ -178,8 +218,10 @@ impl Events {
         kept.clear();
         kept.extend_from_slice(fields);
         let number = self.next_number();
+        let (start, is_moved) = self.moved(lane.stream, time);
         self.lane(lane).push(Open {
-            start: time,
+            start,
+            is_moved,
             nests,
             number,
             fields: kept,
@@ -195,11 +237,13 @@ impl Events {
             true => Kind::PushPop,
             false => Kind::StartEnd,
         };
+        let (end, is_moved) = self.moved(lane.stream, time);
+        self.unmoved += u64::from(!(is_moved && range.is_moved));
         let key = Key {
             group: lane.stream,
             start: range.start,
             // It may have begun before more was known of its clock.
-            rank: !time.max(range.start),
+            rank: !end.max(range.start),
             number: range.number,
         };
         let header = kind.header(lane.place);
@@ -220,6 +264,8 @@ impl Events {
             On::Place(place) => Kind::Instant.header(place),
             On::Counter(counter) => Kind::Value.header(counter),
         };
+        let (time, is_moved) = self.moved(stream, time);
+        self.unmoved += u64::from(!is_moved);
         let key = Key {
             group: stream,
             start: time,
@@ -247,8 +293,9 @@ impl Events {
         &mut self.last.1
     }
 
-    /// All events in order. What has not ended stays open.
-    fn finish(mut self) -> io::Result<Sorted> {
+    /// All events in order, and how many keep times that are others by now. What has not ended stays
+    /// open.
+    fn finish(mut self) -> io::Result<(Sorted, u64)> {
         let all = self.open.into_iter().chain([self.last]);
         for (lane, range) in all.flat_map(|(lane, open)| open.into_iter().map(move |r| (lane, r))) {
             let kind = match range.nests {
@@ -261,9 +308,10 @@ impl Events {
                 rank: !i64::MAX,
                 number: range.number,
             };
+            self.unmoved += u64::from(!range.is_moved);
             (self.sorter).add(key, &[&kind.header(lane.place), &range.fields])?;
         }
-        self.sorter.finish()
+        Ok((self.sorter.finish()?, self.unmoved))
     }
 }
 
@@ -274,7 +322,8 @@ mod tests {
 
     fn events(dir: &TempDir) -> Events {
         let limits = sorter::Limits::of(1 << 16);
-        Events::new(Sorter::new(&dir.path().join("run"), limits))
+        let sorter = Sorter::new(&dir.path().join("run"), limits);
+        Events::new(sorter, vec![None, None], i64::MIN..=i64::MAX)
     }
 
     #[test]
@@ -294,7 +343,8 @@ mod tests {
         events.point(0, On::Place(2), 14, b"instant").unwrap();
         events.end(lane(1, 0, 0), 20, b"more").unwrap();
         events.begin(lane(1, 3, 2), 10, true, b"stays open");
-        let mut sorted = events.finish().unwrap();
+        let (mut sorted, unmoved) = events.finish().unwrap();
+        assert_eq!(unmoved, 0);
         let mut want = [
             (0, 14, 14, Kind::Instant, 2, &b"instant"[..]),
             (1, 10, i64::MAX, Kind::OpenPush, 3, b"stays open"),

@@ -24,7 +24,7 @@ use self::quick::QuickRanges;
 use self::rewrite::PacketRewrite;
 use crate::base::{TimeBase, outside_base, shift};
 use crate::config::Settings;
-use crate::format::{Fact, Format, FormatStream, Half, Number, Ranges};
+use crate::format::{Again, Fact, Format, FormatStream, Half, Number, Ranges};
 use crate::merge::merge;
 use crate::proto::Writer;
 use crate::sink::Sink;
@@ -74,9 +74,12 @@ impl Format for Perfetto {
         self.sink.check()
     }
 
-    fn merge(&self, streams: Vec<Packets>, memory: usize) -> io::Result<Tally> {
-        let rewrite = PacketRewrite::begin(&self.sink, self.decide_base(), streams)?;
-        merge(rewrite, memory)
+    fn merge(&self, streams: Vec<Again<Packets>>, memory: usize) -> io::Result<Tally> {
+        let (packets, times) = (streams.into_iter())
+            .map(|stream| (stream.left, stream.times))
+            .unzip();
+        let rewrite = PacketRewrite::begin(&self.sink, self.decide_base(), packets)?;
+        merge(rewrite, times, memory)
     }
 
     fn open_stream(
@@ -204,6 +207,10 @@ impl FormatStream for PerfettoStream {
     fn send_pending(&mut self) -> Result<()> {
         self.packets.texts(&mut self.encoder.texts.new);
         self.packets.send()
+    }
+
+    fn begin_epoch(&mut self) {
+        self.packets.mark();
     }
 
     fn begin(&mut self) -> &mut Packets {

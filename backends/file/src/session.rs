@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nvtxw_backend::{Refusal, RefusalCounts, Result, Session, SessionRequest, StreamInfo};
 
 use crate::chrome::Chrome;
-use crate::clock::{Clocks, Past};
+use crate::clock::{Clocks, Past, TimeMap};
 use crate::config::{FormatName, Settings};
 use crate::domains::Domains;
 use crate::flusher::Flusher;
-use crate::format::{Fact, Format, FormatStream};
+use crate::format::{Again, Fact, Format, FormatStream};
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
 use crate::perfetto::Perfetto;
@@ -47,32 +47,25 @@ pub(crate) struct Shared<F: Format> {
     pub(crate) limits: Limits,
     merge: bool,
     streams: AtomicU32,
-    closed: Mutex<Closed<F>>,
+    closed: Mutex<Vec<Closed<Left<F>>>>,
 }
 
-/// What the streams that are closed tell.
-struct Closed<F: Format> {
-    tally: Tally,
+/// What a stream that is closed tells.
+pub(crate) struct Closed<L> {
+    pub(crate) tally: Tally,
     /// The number of events that an error cost.
-    lost: u64,
+    pub(crate) lost: u64,
     /// What was written by which clocks, as they were known then.
-    history: Vec<(Past, Written)>,
-    /// Those that are out of order, with how many of their ranges overlap although declared to nest.
-    unsettled: Vec<(Left<F>, u64)>,
+    pub(crate) history: Vec<(Past, Written)>,
+    /// The same for each part of what was written, if there is only one clock.
+    pub(crate) epochs: Vec<Past>,
+    /// Whether it is out of order.
+    pub(crate) is_unsettled: bool,
+    /// What is needed to write it once more.
+    pub(crate) left: Option<L>,
 }
 
 type Left<F> = <<F as Format>::Stream as FormatStream>::Left;
-
-impl<F: Format> Default for Closed<F> {
-    fn default() -> Self {
-        Self {
-            tally: Tally::default(),
-            lost: 0,
-            history: Vec::new(),
-            unsettled: Vec::new(),
-        }
-    }
-}
 
 impl FileSession {
     pub(crate) fn begin(request: &SessionRequest<'_>) -> Result<Self> {
@@ -181,19 +174,8 @@ impl<F: Format> SessionIn<F> {
 
     fn end(&self) -> Result<()> {
         let closed = mem::take(&mut *self.0.closed());
-        let Closed {
-            mut tally,
-            lost,
-            history,
-            unsettled,
-        } = closed;
-        if !unsettled.is_empty() {
-            tally.overlapping_pushpop += self.settle(unsettled);
-        }
-        let moved = history.iter().filter(|(past, written)| {
-            written.count > 0 && self.0.clocks.has_moved(past, written.times)
-        });
-        tally.before_sync = moved.map(|(_, written)| written.count).sum();
+        let lost = closed.iter().map(|stream| stream.lost).sum();
+        let tally = self.settle(closed);
         self.note_counts(tally.attributes());
         self.note_facts();
         self.0
@@ -203,20 +185,48 @@ impl<F: Format> SessionIn<F> {
         self.0.format.check_outside(tally.outside_base)
     }
 
-    /// Puts streams in order. Returns how many of their ranges overlap although declared to nest.
-    fn settle(&self, unsettled: Vec<(Left<F>, u64)>) -> u64 {
-        let (left, overlapping): (Vec<_>, Vec<_>) = unsettled.into_iter().unzip();
+    /// Puts streams in order that are not, and gives events the times that they have by now. Returns
+    /// what all streams met.
+    fn settle(&self, closed: Vec<Closed<Left<F>>>) -> Tally {
+        let mut all = Tally::default();
+        let mut again = Vec::new();
+        // What those that are written once more met, as far as that depends on it.
+        let mut before = Tally::default();
+        for mut stream in closed {
+            let moved = stream.history.iter().filter(|(past, written)| {
+                written.count > 0 && self.0.clocks.has_moved(past, written.times)
+            });
+            let moved = moved.map(|(_, written)| written.count).sum();
+            stream.tally.before_sync = moved;
+            let times = match moved {
+                0 => None,
+                _ => TimeMap::new(&self.0.clocks, stream.epochs),
+            };
+            if (stream.is_unsettled || times.is_some())
+                && let Some(left) = stream.left
+            {
+                before.overlapping_pushpop += mem::take(&mut stream.tally.overlapping_pushpop);
+                if times.is_some() {
+                    before.before_sync += mem::take(&mut stream.tally.before_sync);
+                }
+                again.push(Again { left, times });
+            }
+            all += stream.tally;
+        }
+        if again.is_empty() {
+            return all;
+        }
         let merged = match self.0.merge {
-            true => self.0.format.merge(left, self.0.limits.bytes),
+            true => self.0.format.merge(again, self.0.limits.bytes),
             false => Err(io::Error::other("the config key `merge` says so")),
         };
-        match merged {
-            Ok(met) => met.overlapping_pushpop,
-            Err(error) => {
-                self.note(&[Fact::text("nvtxw.unmerged", &error.to_string())]);
-                overlapping.iter().sum()
-            }
-        }
+        let met = merged.unwrap_or_else(|error| {
+            self.note(&[Fact::text("nvtxw.unmerged", &error.to_string())]);
+            before
+        });
+        all.overlapping_pushpop += met.overlapping_pushpop;
+        all.before_sync += met.before_sync;
+        all
     }
 
     /// Notes what is known of domains and clocks.
@@ -251,26 +261,12 @@ pub(crate) fn with_lost(refusal: Refusal, lost: u64) -> Refusal {
 }
 
 impl<F: Format> Shared<F> {
-    /// Adds what a stream met, how many of its events an error cost, its history, and what it leaves
-    /// if it is out of order.
-    pub(crate) fn close(
-        &self,
-        mut tally: Tally,
-        lost: u64,
-        history: Vec<(Past, Written)>,
-        left: Option<Left<F>>,
-    ) {
-        let mut all = self.closed();
-        if let Some(left) = left {
-            let overlapping = mem::take(&mut tally.overlapping_pushpop);
-            all.unsettled.push((left, overlapping));
-        }
-        all.tally += tally;
-        all.lost += lost;
-        all.history.extend(history);
+    /// Notes what a stream tells when it is closed.
+    pub(crate) fn close(&self, stream: Closed<Left<F>>) {
+        self.closed().push(stream);
     }
 
-    fn closed(&self) -> MutexGuard<'_, Closed<F>> {
+    fn closed(&self) -> MutexGuard<'_, Vec<Closed<Left<F>>>> {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -21,7 +21,7 @@ use crate::format::{Format, FormatStream, Half, Ranges};
 use crate::parquet::Parquet;
 use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
-use crate::session::{Shared, with_lost};
+use crate::session::{Closed, Shared, with_lost};
 use crate::timeline::{Content, Timeline, Written};
 use crate::track::TrackId;
 
@@ -65,6 +65,9 @@ pub(crate) struct StreamIn<F: Format> {
     clocks: ClockReader,
     /// What was written with times by clocks of which more is known by now.
     history: Vec<(Past, Written)>,
+    /// While there is only one clock: as it was known when what stands between two marks of the file
+    /// was written.
+    epochs: Vec<Past>,
     /// Counters and groups in a scope.
     counters: Vec<Sampled>,
     /// Indices of `counters`, by scope and counter.
@@ -86,6 +89,7 @@ impl<F: Format> StreamIn<F> {
             last_place: None,
             clocks: ClockReader::new(Arc::clone(&shared.clocks)),
             history: Vec::new(),
+            epochs: Vec::new(),
             counters: Vec::new(),
             counter_indices: HashMap::new(),
             sample: Sample::default(),
@@ -330,11 +334,19 @@ impl<F: Format> StreamIn<F> {
     fn retime(&mut self) {
         self.refresh();
         self.timeline.is_precise = self.clocks.must_be_precise();
+        let is_first = self.epochs.is_empty();
         if self.clocks.has_past() {
             let Self { clocks, out, .. } = self;
             self.timeline
                 .retime(|epoch, clock, time| admitted(out, clocks.moved(epoch, clock, time)));
             self.clocks.forget_past();
+            if !is_first {
+                self.out.begin_epoch();
+                self.epochs.extend(self.clocks.only());
+            }
+        }
+        if is_first {
+            self.epochs.extend(self.clocks.only());
         }
     }
 
@@ -457,12 +469,18 @@ impl<F: Format> Stream for StreamIn<F> {
         let sent = self.out.close();
         let tally = self.timeline.tally;
         let lost = self.out.lost();
-        let history = mem::take(&mut self.history);
-        let left = match self.timeline.is_unsettled() {
-            true => self.out.leave(),
-            false => None,
+        let epochs = match self.clocks.only() {
+            Some(_) => mem::take(&mut self.epochs),
+            None => Vec::new(),
         };
-        self.shared.close(tally, lost, history, left);
+        self.shared.close(Closed {
+            tally,
+            lost,
+            history: mem::take(&mut self.history),
+            epochs,
+            is_unsettled: self.timeline.is_unsettled(),
+            left: self.out.leave(),
+        });
         sent.map_err(|refusal| with_lost(refusal, lost))?;
         self.shared.format.check_outside(tally.outside_base)
     }

@@ -149,6 +149,14 @@ impl ClockReader {
         self.read.iter().map(Clock::past).enumerate()
     }
 
+    /// The clock, if there is only one.
+    pub(crate) fn only(&self) -> Option<Past> {
+        match &self.read[..] {
+            [clock] => Some(clock.past()),
+            _ => None,
+        }
+    }
+
     /// Whether it matters which times are written by which clocks.
     pub(crate) fn must_be_precise(&self) -> bool {
         self.version > 0 || self.read.len() > 1

@@ -268,6 +268,11 @@ impl Packets {
         &self.counters
     }
 
+    /// Writes a packet of nothing, which readers pass over.
+    pub(super) fn mark(&mut self) {
+        packet(&mut self.outlet.out, self.sequence, 0, 0, |_| {});
+    }
+
     /// The place with the next number of the timeline.
     pub(crate) fn add_place(&mut self, place: TrackId) {
         self.places.push((place, Vec::new()));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Take};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::bundle::{bundle, unpack};
@@ -49,6 +50,10 @@ impl Rewrite for PacketRewrite<'_> {
 
     fn path(&self) -> &Path {
         self.draft.target()
+    }
+
+    fn times(&self) -> RangeInclusive<i64> {
+        self.base..=self.base.saturating_add(i64::MAX)
     }
 
     fn read(&mut self, events: &mut Events) -> io::Result<()> {
@@ -147,6 +152,7 @@ impl Reader {
     /// Takes the event that a packet is, or copies it if it belongs to the rest of the file.
     fn read(&mut self, packet: &[u8], events: &mut Events, copy: &mut Vec<u8>) -> io::Result<()> {
         let (mut stream, mut nests, mut time, mut event) = (None, false, 0, None);
+        let mut is_mark = true;
         for (index, field) in Fields::of(content(packet)?).enumerate() {
             match field {
                 (packet::SEQUENCE, Value::Int(sequence)) => {
@@ -155,6 +161,7 @@ impl Reader {
                     if stream.is_none() {
                         break;
                     }
+                    continue;
                 }
                 (packet::TIMESTAMP, Value::Int(value)) => time = value,
                 (packet::TRACK_EVENT, Value::Bytes(content)) => event = Some(content),
@@ -162,13 +169,17 @@ impl Reader {
                 (packet::TRACK_DESCRIPTOR, _) => return Ok(()),
                 _ => {}
             }
+            is_mark = false;
         }
-        let (Some(stream), Some(event)) = (stream, event) else {
-            copy.extend_from_slice(packet);
-            return Ok(());
-        };
-        let time = self.base.wrapping_add(time as i64);
-        self.event(stream, event, time, nests, events)
+        match (stream, event) {
+            (Some(stream), Some(event)) => {
+                let time = self.base.wrapping_add(time as i64);
+                self.event(stream, event, time, nests, events)?;
+            }
+            (Some(stream), None) if is_mark => events.begin_epoch(stream),
+            _ => copy.extend_from_slice(packet),
+        }
+        Ok(())
     }
 
     fn event(
