@@ -1,6 +1,7 @@
 //! Any bytes under any schema that the registry accepts.
 
 use std::ffi::CString;
+use std::path::PathBuf;
 use std::ptr;
 
 use nvtxw_abi::EntryType;
@@ -74,8 +75,8 @@ pub fn decode(input: &[u8]) -> Decoded {
 struct Run {
     /// With the collector.
     main: Side,
-    /// With the built-in backend, which gets the same calls, and the folder of its file.
-    twin: Option<(Side, Folder)>,
+    /// With the built-in backend, which gets the same calls, and its file.
+    twin: Option<(Side, PathBuf, Folder)>,
     memory: Memory,
     known: Known,
     /// The schema of a mark with nothing but its time.
@@ -102,10 +103,10 @@ impl Run {
                 "format=chrome",
                 "compression=zlib",
             ];
-            let path = folder.file().display().to_string();
-            let config = format!("path={path}|{}", choices.pick(&options));
+            let path = folder.file();
+            let config = format!("path={}|{}", path.display(), choices.pick(&options));
             let config = CString::new(config).expect("no null");
-            (Side::begin(Table::of_file_backend(), &config), folder)
+            (Side::begin(Table::of_file_backend(), &config), path, folder)
         });
         let mut run = Self {
             main: Side::begin(table, c""),
@@ -168,10 +169,10 @@ impl Run {
         let ended = self.main.end();
         expect(&ended);
         assert_eq!(ended.reached.refusals.calls, self.refused);
-        if let Some((twin, folder)) = self.twin
+        if let Some((twin, path, _folder)) = self.twin
             && twin.end().is_success()
         {
-            file::read(&folder.file());
+            file::read(&path);
         }
         self.decoded
     }
@@ -184,7 +185,7 @@ impl Run {
     /// Makes a call that registers something, with the same result on both sides.
     fn register(&mut self, mut call: impl FnMut(&Side) -> i32) -> Answer {
         let registered = self.answer(&mut call);
-        if let Some((twin, _)) = &self.twin {
+        if let Some((twin, ..)) = &self.twin {
             let other = table::answer(None, || call(twin));
             assert_eq!(
                 registered.code, other.code,
@@ -198,7 +199,7 @@ impl Run {
     /// Makes a call that writes. What is wrong is so for every backend; other calls one may refuse for reasons of its own.
     fn write(&mut self, mut call: impl FnMut(&Side) -> i32) -> Answer {
         let written = self.answer(&mut call);
-        if let Some((twin, _)) = &self.twin {
+        if let Some((twin, ..)) = &self.twin {
             let other = table::answer(None, || call(twin));
             assert!(
                 written.is_success() || !other.is_success(),

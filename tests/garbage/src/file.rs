@@ -1,5 +1,6 @@
 //! The files that the built-in backend writes.
 
+use std::cell::Cell;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +11,11 @@ use crate::reader::Trace;
 use crate::replay::{Field, fields};
 
 /// A folder of its own, in memory where there is one for that. It goes when it is dropped.
-pub struct Folder(PathBuf);
+pub struct Folder {
+    path: PathBuf,
+    /// How many files were named.
+    files: Cell<u32>,
+}
 
 impl Folder {
     pub fn new() -> Self {
@@ -25,22 +30,20 @@ impl Folder {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("nvtxw-garbage-{}-{count}", std::process::id()));
         std::fs::create_dir(&path).expect("a folder for the files");
-        Self(path)
+        let files = Cell::new(0);
+        Self { path, files }
     }
 
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-
-    /// The only file in it.
+    /// Where there is no file yet.
     pub fn file(&self) -> PathBuf {
-        self.0.join("trace")
+        self.files.set(self.files.get() + 1);
+        self.path.join(self.files.get().to_string())
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 

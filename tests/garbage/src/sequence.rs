@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Barrier;
 
 use crate::call::{Call, Expect, Made};
 use crate::choices::Choices;
@@ -88,6 +89,7 @@ fn run(input: &[u8], table: Table, folder: Option<Folder>) -> Successes {
             break;
         }
         sequence.step(&mut choices);
+        sequence.world.check_files();
     }
     sequence.end()
 }
@@ -147,16 +149,30 @@ impl Sequence {
         self.finish(made.expect("no panic"), false);
     }
 
-    /// Two calls at the same time: each is as if it came before, or after, or during the other.
+    /// Calls on two threads at the same time: each is as if it came before, or after, or during those of the other.
     fn at_once(&mut self, choices: &mut Choices<'_>) {
-        let (here, there) = (any(choices, &self.world), any(choices, &self.world));
-        let table = &self.world.table;
-        let (here, there) = std::thread::scope(|scope| {
-            let there = scope.spawn(|| there.make(table, None));
-            (here.make(table, None), there.join().expect("no panic"))
+        let mut some = || -> Vec<Call> {
+            let count = choices.pick(&[1, 1, 2, 5]);
+            (0..count).map(|_| any(choices, &self.world)).collect()
+        };
+        let (here, there) = (some(), some());
+        let (table, start) = (&self.world.table, Barrier::new(2));
+        let make = |calls: Vec<Call>| -> Vec<Made> {
+            start.wait();
+            calls
+                .into_iter()
+                .map(|call| call.make(table, None))
+                .collect()
+        };
+        let made = std::thread::scope(|scope| {
+            let there = scope.spawn(|| make(there));
+            let mut made = make(here);
+            made.extend(there.join().expect("no panic"));
+            made
         });
-        self.finish(here, true);
-        self.finish(there, true);
+        for made in made {
+            self.finish(made, true);
+        }
     }
 
     /// A call from inside the backend, in the course of another one.
@@ -192,6 +208,7 @@ impl Sequence {
                 assert!(!self.world.sessions[index].is_alive);
             }
         }
+        self.world.check_files();
         self.world.table.finalize();
         self.successes
     }

@@ -99,6 +99,7 @@ pub fn begin(choices: &mut Choices<'_>, world: &World) -> Call {
                     handle,
                     is_alive: true,
                     is_poisoned: false,
+                    is_complete: false,
                     file: file.clone(),
                     written: Written::default(),
                 });
@@ -113,9 +114,7 @@ fn config(choices: &mut Choices<'_>, world: &World) -> (CString, Option<std::pat
         let configs = [c"", c"a=b|c", c"=|#x=y\n a = b \r|", c"\xFF=\xFE"];
         return (choices.pick(&configs).into(), None, true);
     };
-    let path = folder
-        .path()
-        .join(format!("{}.pftrace", world.sessions.len()));
+    let path = folder.file();
     let options = [
         ("", true),
         ("window=2", true),
@@ -171,9 +170,7 @@ pub fn end_of(world: &World, handle: u64) -> Call {
             };
             if ended.is_success() {
                 assert!(!world.table.is_collector() || ended.reached.ended == 1);
-                if let Some(path) = &world.sessions[session].file {
-                    crate::file::check(path, &world.sessions[session].written);
-                }
+                world.sessions[session].is_complete = true;
             }
             // Where it failed it has ended nevertheless, unless another call was inside.
             world.sessions[session].is_alive = !ended.is_success() && {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use nvtxw_abi::IdClass;
 
 use crate::choices::Choices;
-use crate::file::{Folder, Written};
+use crate::file::{self, Folder, Written};
 use crate::known::{Known, Pointers};
 use crate::table::Table;
 
@@ -24,6 +24,8 @@ pub struct Session {
     pub is_alive: bool,
     /// Whether the backend panicked in a call on it.
     pub is_poisoned: bool,
+    /// Whether it has ended, and its file is to be looked at.
+    pub is_complete: bool,
     pub file: Option<PathBuf>,
     pub written: Written,
 }
@@ -100,6 +102,16 @@ impl World {
         match self.table.is_library() {
             true => Pointers::None,
             false => Pointers::Any,
+        }
+    }
+
+    /// Checks the files of sessions that have ended, when all calls up to then are known.
+    pub fn check_files(&mut self) {
+        for session in &mut self.sessions {
+            if let (Some(path), true) = (&session.file, session.is_complete) {
+                file::check(path, &session.written);
+            }
+            session.is_complete = false;
         }
     }
 
