@@ -10,7 +10,7 @@ use crate::choices::Choices;
 use crate::entry::entry;
 use crate::known::Layout;
 use crate::memory::Memory;
-use crate::schema::{self, NAMES, set_part};
+use crate::schema::{self, set_part};
 use crate::semantics;
 use crate::sessions::{out, pointer, reach, read, struct_size};
 use crate::table::{Answer, Table, member};
@@ -80,7 +80,7 @@ pub fn category(choices: &mut Choices<'_>, world: &World) -> Call {
     let category = 2_u32.wrapping_sub(choices.below(4) as u32);
     let name = match choices.one_in(16) {
         true => ptr::null(),
-        false => memory.text(choices.pick(&NAMES)),
+        false => memory.text(&schema::text(choices)),
     };
     let expect = on.expect(Expect::if_good(category != 0 && !name.is_null()));
     let run =
@@ -96,7 +96,7 @@ pub fn string(choices: &mut Choices<'_>, world: &World) -> Call {
     let (handle, found) = (on.handle, on.found);
     let text = match choices.one_in(16) {
         true => ptr::null(),
-        false => memory.text(choices.pick(&NAMES)),
+        false => memory.text(&schema::text(choices)),
     };
     let out = out::<u64>(choices, &mut memory);
     let expect = on.expect(Expect::if_good(!text.is_null() && !out.is_null()));
@@ -132,7 +132,7 @@ pub fn resource(choices: &mut Choices<'_>, world: &World) -> Call {
     let string = world.handle(choices, Kind::String);
     let message: *const u8 = match kind {
         _ if choices.one_in(8) => ptr::null(),
-        NVTX_MESSAGE_TYPE_ASCII => memory.text(choices.pick(&NAMES)).cast(),
+        NVTX_MESSAGE_TYPE_ASCII => memory.text(&schema::text(choices)).cast(),
         NVTX_MESSAGE_TYPE_UNICODE => {
             let units = [0xD800, 0x11_0000, 97, -1, 0x20AC];
             let mut text: Vec<wchar_t> = (0..choices.below(4))
@@ -183,19 +183,21 @@ pub fn scope(choices: &mut Choices<'_>, world: &World) -> Call {
     let whole = size_of::<nvtxScopeAttr_t>();
     let size = struct_size(choices, whole);
     let paths = [
-        (c"GPU[0]/Stream[7]", true),
-        (c"", true),
-        (c"/a//b/", true),
-        (c"a\\/b\\[", true),
-        (c"\xFF", true),
-        (c"a[", false),
-        (c"a]", false),
-        (c"a[0]b", false),
+        c"GPU[0]/Stream[7]",
+        c"/a//b/",
+        c"a\\/b\\[",
+        c"a[",
+        c"a]",
+        c"a[0]b",
     ];
-    let (path, path_is_good) = choices.pick(&paths);
+    let path = match choices.below(3) {
+        0 => schema::text(choices),
+        _ => choices.pick(&paths).into(),
+    };
+    let path_is_good = is_path(path.to_bytes());
     let attr = nvtxScopeAttr_t {
         structSize: size,
-        path: memory.text(path),
+        path: memory.text(&path),
         parentScope: on.known.scope(choices),
         scopeId: on.known.new_id(choices, SCOPES),
     };
@@ -235,6 +237,33 @@ pub fn scope(choices: &mut Choices<'_>, world: &World) -> Call {
             }
         },
     )
+}
+
+/// Whether all brackets are a pair around the end of a segment. A `\` before a `/` or a bracket takes its meaning.
+fn is_path(path: &[u8]) -> bool {
+    let mut bytes = path.iter().peekable();
+    let (mut is_key, mut is_closed) = (false, false);
+    while let Some(byte) = bytes.next() {
+        let is_plain = match byte {
+            b'\\' => {
+                bytes.next_if(|next| b"/[]".contains(next));
+                true
+            }
+            b'/' | b'[' | b']' => false,
+            _ => true,
+        };
+        match byte {
+            _ if is_plain && is_closed => return false,
+            _ if is_plain => {}
+            b'/' if is_key => return false,
+            b'/' => is_closed = false,
+            b'[' if is_key || is_closed => return false,
+            b'[' => is_key = true,
+            _ if !is_key => return false,
+            _ => (is_key, is_closed) = (false, true),
+        }
+    }
+    !is_key
 }
 
 pub fn enumeration(choices: &mut Choices<'_>, world: &World) -> Call {
@@ -438,11 +467,15 @@ pub fn counter(choices: &mut Choices<'_>, world: &World) -> Call {
         13 => (choices.number(), None),
         _ => (choices.pick_or(&on.known.taken[LAYOUTS], 0), None),
     };
-    let is_named = !choices.one_in(16);
+    let name = match choices.below(3) {
+        0 => c"n".into(),
+        _ => schema::text(choices),
+    };
+    let is_named = !name.is_empty();
     let mut attr = nvtxCounterAttr_t {
         structSize: size,
         schemaId: schema,
-        name: memory.text(if is_named { c"n" } else { c"" }),
+        name: memory.text(&name),
         description: schema::name(choices, &mut memory),
         scopeId: on.known.scope(choices),
         semantics: ptr::null(),

@@ -1,6 +1,6 @@
 //! Schemas and enums, most of which a registry accepts.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::mem::offset_of;
 use std::ptr;
 
@@ -21,10 +21,21 @@ pub fn nowhere<T>() -> *mut T {
 
 /// A name, or none.
 pub fn name(choices: &mut Choices<'_>, memory: &mut Memory) -> *const c_char {
-    match choices.below(NAMES.len() as u64 + 1) {
-        0 => ptr::null(),
-        index => memory.text(NAMES[index as usize - 1]),
+    match choices.one_in(4) {
+        true => ptr::null(),
+        false => memory.text(&text(choices)),
     }
+}
+
+/// Text of one of the names, or of any bytes.
+pub fn text(choices: &mut Choices<'_>) -> CString {
+    if !choices.one_in(4) {
+        return choices.pick(&NAMES).into();
+    }
+    let len = choices.below(24) as usize;
+    let mut bytes = choices.bytes(len);
+    bytes.retain(|byte| *byte != 0);
+    CString::new(bytes).expect("no null")
 }
 
 const MANDATORY: u64 = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE
@@ -183,7 +194,7 @@ pub fn enumeration(
     let mut entries = Vec::new();
     for _ in 0..choices.below(4) {
         entries.push(nvtxPayloadEnum_t {
-            name: memory.text(choices.pick(&NAMES)),
+            name: memory.text(&text(choices)),
             value: choices.number(),
             isFlag: choices.below(2) as i8,
         });

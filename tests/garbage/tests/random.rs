@@ -34,7 +34,7 @@ fn any_bytes_of_any_accepted_schema_are_decoded() {
     }
     let rare = |names: &[&'static str], counts: &[u64]| -> Vec<String> {
         let counts = names.iter().zip(counts);
-        let rare = counts.filter(|(_, count)| **count < 10);
+        let rare = counts.filter(|(_, count)| **count < 3);
         rare.map(|(name, count)| format!("{name}: {count}"))
             .collect()
     };
