@@ -22,60 +22,54 @@ pub type Result<T> = std::result::Result<T, Refusal>;
 /// assert!(refusal.to_string().starts_with("FAILED (1): can't create out.txt"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+// One word, so that results are returned in registers.
+pub struct Refusal(Box<Reason>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Reason {
     code: ResultCode,
-    reason: Cow<'static, str>,
+    text: Cow<'static, str>,
 }
 
 impl Refusal {
     /// The argument, or something that it refers to, is not valid: `INVALID_ARGUMENT`.
     pub fn invalid(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            code: ResultCode::INVALID_ARGUMENT,
-            reason: reason.into(),
-        }
+        Self::new(ResultCode::INVALID_ARGUMENT, reason.into())
     }
 
     /// The call is right, but doing it failed: `FAILED`.
     pub fn failed(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            code: ResultCode::FAILED,
-            reason: reason.into(),
-        }
+        Self::new(ResultCode::FAILED, reason.into())
     }
 
     /// The call is right, but the backend doesn't do this: `NOT_SUPPORTED`. A producer goes on without it.
     pub fn unsupported(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            code: ResultCode::NOT_SUPPORTED,
-            reason: reason.into(),
-        }
+        Self::new(ResultCode::NOT_SUPPORTED, reason.into())
+    }
+
+    #[cold]
+    fn new(code: ResultCode, text: Cow<'static, str>) -> Self {
+        Self(Box::new(Reason { code, text }))
     }
 
     /// What the producer gets.
     pub fn code(&self) -> ResultCode {
-        self.code
+        self.0.code
     }
 
     /// What was wrong, with what, and what to do.
     pub fn reason(&self) -> &str {
-        &self.reason
+        &self.0.text
     }
 
     /// The same refusal, with where it happened before its reason.
     pub(crate) fn at(self, place: impl fmt::Display) -> Self {
-        Self {
-            code: self.code,
-            reason: format!("{place}: {}", self.reason).into(),
-        }
+        Self::new(self.code(), format!("{place}: {}", self.reason()).into())
     }
 
     /// The same refusal, with something more after its reason.
     pub(crate) fn and(self, more: impl fmt::Display) -> Self {
-        Self {
-            code: self.code,
-            reason: format!("{}; {more}", self.reason).into(),
-        }
+        Self::new(self.code(), format!("{}; {more}", self.reason()).into())
     }
 }
 
@@ -103,7 +97,7 @@ pub(crate) struct RefusalTally {
 impl RefusalTally {
     pub(crate) fn note(&self, refusal: &Refusal) {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        let unsupported = refusal.code == ResultCode::NOT_SUPPORTED;
+        let unsupported = refusal.code() == ResultCode::NOT_SUPPORTED;
         self.unsupported
             .fetch_add(unsupported.into(), Ordering::Relaxed);
     }
@@ -123,7 +117,7 @@ impl RefusalTally {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.reason)
+        write!(f, "{}: {}", self.code(), self.reason())
     }
 }
 
