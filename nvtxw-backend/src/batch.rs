@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use nvtxw_abi::{BatchOrdering, EventKind};
 
-use crate::data::{Data, Flex, Steps};
-use crate::event::{Event, Payload};
+use crate::data::{Flex, Steps};
+use crate::event::Event;
 use crate::refusal::{Refusal, RefusalTally, Result};
-use crate::schema::{Plan, Schema, Shape};
+use crate::schema::{AttributesAt, Plan, Schema, Shape};
 use crate::stream::StreamInfo;
-use crate::walk;
 
 /// Events of one schema.
 #[derive(Debug)]
@@ -64,7 +63,9 @@ impl<'a> EventBatch<'a> {
         match self.schema.shape {
             Shape::Dynamic => {
                 let (steps, mut rest) = (self.steps(), self.bytes);
-                std::iter::from_fn(|| self.next(&mut rest, &steps)).count()
+                let mut event = self.unread();
+                let mut split = || self.split(&mut event, &mut rest, &steps, &mut None);
+                std::iter::from_fn(&mut split).count()
             }
             _ => self.bytes.len() / self.schema.size,
         }
@@ -83,10 +84,10 @@ impl<'a> EventBatch<'a> {
         let mut indices = 0..;
         std::iter::from_fn(move || {
             loop {
-                let bytes = self.next(&mut rest, &steps)?;
+                let mut event = self.unread();
                 let index = indices.next()?;
-                match self.read(bytes, &steps) {
-                    Ok(event) => return Some(event),
+                match self.next(&mut event, &mut rest, &steps)? {
+                    Ok(()) => return Some(event),
                     Err(refusal) => self.refusals.note(index, refusal),
                 }
             }
@@ -97,11 +98,12 @@ impl<'a> EventBatch<'a> {
     #[inline]
     pub fn for_each(&self, mut take: impl FnMut(&Event<'a>)) {
         let (steps, mut rest) = (self.steps(), self.bytes);
+        let mut event = self.unread();
         let mut index = 0;
-        while let Some(bytes) = self.next(&mut rest, &steps) {
-            match &self.read(bytes, &steps) {
-                Ok(event) => take(event),
-                Err(refusal) => self.refusals.note(index, refusal.clone()),
+        while let Some(read) = self.next(&mut event, &mut rest, &steps) {
+            match read {
+                Ok(()) => take(&event),
+                Err(refusal) => self.refusals.note(index, refusal),
             }
             index += 1;
         }
@@ -111,7 +113,7 @@ impl<'a> EventBatch<'a> {
     /// them: so that a backend can work out once how it reads the events of a schema. It must leave an event that it finds
     /// anything wrong with, or does not know what to do with, to [`event`](Self::event).
     pub fn plain(&self) -> Option<&'a [u8]> {
-        (self.schema.shape == Shape::Static && !self.schema.plan.needs_walk).then_some(self.bytes)
+        self.schema.plan.is_plain.then_some(self.bytes)
     }
 
     /// The event at `index` of a [plain](Self::plain) batch. `None` if it is bad, as in [`events`](Self::events), and if
@@ -119,8 +121,9 @@ impl<'a> EventBatch<'a> {
     pub fn event(&self, index: usize) -> Option<Event<'a>> {
         let size = self.schema.size;
         let bytes = self.plain()?.chunks_exact(size).nth(index)?;
-        match self.read(Ok(bytes), &self.steps()) {
-            Ok(event) => Some(event),
+        let mut event = self.unread();
+        match event.read(bytes, self.scope, &self.steps()) {
+            Ok(()) => Some(event),
             Err(refusal) => {
                 self.refusals.note(index, refusal);
                 None
@@ -142,21 +145,8 @@ impl<'a> EventBatch<'a> {
         )
     }
 
-    #[inline]
-    fn read(&self, bytes: Result<&'a [u8]>, steps: &Steps) -> Result<Event<'a>> {
-        let payload = Payload {
-            schema: self.schema,
-            bytes: bytes?,
-            count: None,
-        };
-        Event::of_one(
-            self.stream,
-            self.scope,
-            payload,
-            self.kind,
-            self.flex,
-            steps,
-        )
+    fn unread(&self) -> Event<'a> {
+        Event::unread(self.stream, self.scope, self.schema, self.kind, self.flex)
     }
 
     /// Work for what all events together refer to.
@@ -169,21 +159,65 @@ impl<'a> EventBatch<'a> {
         )
     }
 
-    /// Takes the bytes of the first event off `rest`. After an event whose end can't be found there are no more.
-    #[inline]
-    fn next(&self, rest: &mut &'a [u8], steps: &Steps) -> Option<Result<&'a [u8]>> {
+    /// Reads the first event of `rest`, and takes its bytes off that. After an event whose end can't be found there are no more.
+    #[inline(always)]
+    fn next(
+        &self,
+        event: &mut Event<'a>,
+        rest: &mut &'a [u8],
+        steps: &Steps,
+    ) -> Option<Result<()>> {
+        if self.schema.shape == Shape::Dynamic {
+            return self.next_dynamic(event, rest, steps);
+        }
+        let bytes;
+        (bytes, *rest) = rest.split_at_checked(self.schema.size)?;
+        Some(event.read(bytes, self.scope, steps))
+    }
+
+    /// The same for a dynamic schema.
+    fn next_dynamic(
+        &self,
+        event: &mut Event<'a>,
+        rest: &mut &'a [u8],
+        steps: &Steps,
+    ) -> Option<Result<()>> {
+        let mut late = None;
+        let bytes = self.split(event, rest, steps, &mut late)?;
+        Some(bytes.and_then(|bytes| match self.schema.plan.refers {
+            // What it refers to must be its own.
+            true => event.read(bytes, self.scope, steps),
+            false => event.read_found(bytes, self.scope, &late),
+        }))
+    }
+
+    /// Takes the bytes of the first event, of a dynamic schema, off `rest`. What has no fixed place in it is [found](Event::find).
+    fn split(
+        &self,
+        event: &mut Event<'a>,
+        rest: &mut &'a [u8],
+        steps: &Steps,
+        late: &mut Option<AttributesAt>,
+    ) -> Option<Result<&'a [u8]>> {
         if rest.is_empty() {
             return None;
         }
-        let end = match self.schema.shape {
-            Shape::Dynamic => self.end(rest, steps),
-            _ => Ok(self.schema.size),
+        event.forget();
+        let end = match rest.len() < self.schema.size {
+            true => Err(Refusal::invalid(format!(
+                "only {} bytes are left, but an event of {} has at least {}",
+                rest.len(),
+                self.schema.label(),
+                self.schema.size
+            ))),
+            false => event.find(rest, steps, late),
         };
         Some(match end {
             Ok(end) => {
-                let event;
-                (event, *rest) = rest.split_at(end);
-                Ok(event)
+                let bytes;
+                // What takes no bytes would come for ever.
+                (bytes, *rest) = rest.split_at(end.max(1));
+                Ok(bytes)
             }
             Err(refusal) => {
                 *rest = &[];
@@ -192,32 +226,6 @@ impl<'a> EventBatch<'a> {
                 ))
             }
         })
-    }
-
-    /// Where the first event of `rest` ends, of a dynamic schema.
-    fn end(&self, rest: &'a [u8], steps: &Steps) -> Result<usize> {
-        if rest.len() < self.schema.size {
-            return Err(Refusal::invalid(format!(
-                "only {} bytes are left, but an event of {} has at least {}",
-                rest.len(),
-                self.schema.label(),
-                self.schema.size
-            )));
-        }
-        let payload = Payload {
-            schema: self.schema,
-            bytes: rest,
-            count: None,
-        };
-        let data = Data {
-            payloads: &[payload],
-            flex: self.flex,
-            domain: self.stream.domain(),
-            steps,
-        };
-        let end = walk::check(self.schema, rest, &data)?.end;
-        // What takes no bytes would come for ever.
-        Ok(end.max(1))
     }
 
     /// What the producer gets for the events that were left out.

@@ -8,6 +8,7 @@ use crate::raw::TEXT_LIMIT;
 use crate::refusal::{Refusal, Result};
 use crate::region::Region;
 use crate::schema::{Beyond, Field, Place};
+use crate::text;
 
 /// Events get so many steps for each byte that they may look at, so that shared data can't be looked at for ever; and some more,
 /// so that small events have enough.
@@ -16,6 +17,8 @@ const STEPS: u64 = 1024;
 /// The same for events that refer to memory outside: 4 KiB for each pointer, and a text of the greatest length.
 const OUTSIDE_STEPS_PER_BYTE: u64 = 4096 / size_of::<u64>() as u64;
 const OUTSIDE_STEPS: u64 = 2 * TEXT_LIMIT as u64;
+/// One step stands for so many bytes of text, at which only the backend looks.
+pub(crate) const SKIPPED: usize = 64;
 /// One step looks at a byte, or at so many payloads for one that a pointer leads to.
 const SEARCHED: usize = 16;
 
@@ -48,16 +51,18 @@ impl Steps {
     /// Takes some for `field`.
     #[inline]
     pub(crate) fn take(&self, steps: u64, field: &Field) -> Result<()> {
-        match self.0.get().checked_sub(steps) {
-            Some(rest) => {
-                self.0.set(rest);
-                Ok(())
-            }
-            None => {
-                self.0.set(0);
-                Err(too_much(field))
-            }
+        match self.try_take(steps) {
+            true => Ok(()),
+            false => Err(too_much(field)),
         }
+    }
+
+    /// Takes some; `false` if there are not so many: then none are left.
+    #[inline]
+    pub(crate) fn try_take(&self, steps: u64) -> bool {
+        let rest = self.0.get().checked_sub(steps);
+        self.0.set(rest.unwrap_or_default());
+        rest.is_some()
     }
 }
 
@@ -91,6 +96,7 @@ pub(crate) enum Target<'a> {
 
 impl<'a> Data<'_, 'a> {
     /// Where the data of a field is that refers to it. `here` is where the field ends.
+    #[inline]
     pub(crate) fn target(
         &self,
         field: &Field,
@@ -98,38 +104,77 @@ impl<'a> Data<'_, 'a> {
         here: usize,
         region: Region<'a>,
     ) -> Result<Target<'a>> {
-        let offset = i128::from(reference);
         let (region, at) = match (field.place, self.flex) {
-            (Place::Pointer(beyond), flex) => {
-                self.steps
-                    .take((self.payloads.len() / SEARCHED) as u64, field)?;
-                let payloads = self.payloads.iter().map(|payload| payload.bytes);
-                let mut regions = payloads.chain(flex.map(|flex| flex.bytes));
-                let found = regions.find_map(|region| {
-                    let at = reference.checked_sub(region.as_ptr().addr() as u64)?;
-                    Some((region, usize::try_from(at).ok()?)).filter(|(_, at)| *at < region.len())
-                });
-                return match (found, beyond) {
-                    _ if reference == 0 => Ok(Target::Nothing),
-                    (Some((region, at)), _) => Ok(Target::At(Region::Inside(region), at)),
-                    (None, Beyond::Followed(promise)) => {
-                        let outside = Region::Outside(promise.outside(reference));
-                        Ok(Target::At(outside, 0))
-                    }
-                    (None, Beyond::Shown) => Ok(Target::Address(reference)),
-                    (None, Beyond::Refused) => Err(points_outside(field, reference)),
-                };
-            }
-            (_, Some(flex)) => (Region::Inside(flex.bytes), offset - flex.offset as i128),
+            (Place::Pointer(beyond), _) => return self.pointee(field, reference, beyond),
+            (_, Some(flex)) => (
+                Region::Inside(flex.bytes),
+                reference.checked_sub(flex.offset as u64),
+            ),
             // From here it may also go back.
-            (Place::FromHere, None) => (region, here as i128 + i128::from(reference as i64)),
-            (Place::FromBase | Place::Here, None) => (region, offset),
+            (Place::FromHere, None) => (region, (here as u64).checked_add_signed(reference as i64)),
+            (Place::FromBase | Place::Here, None) => (region, Some(reference)),
         };
-        match usize::try_from(at) {
-            Ok(at) if at <= region.len() => Ok(Target::At(region, at)),
+        match at {
+            Some(at) if at <= region.len() as u64 => Ok(Target::At(region, at as usize)),
             _ => Err(leads_outside(field, reference, region, self.flex)),
         }
     }
+
+    /// Where a pointer leads.
+    fn pointee(&self, field: &Field, address: u64, beyond: Beyond) -> Result<Target<'a>> {
+        self.steps
+            .take((self.payloads.len() / SEARCHED) as u64, field)?;
+        let payloads = self.payloads.iter().map(|payload| payload.bytes);
+        let mut regions = payloads.chain(self.flex.map(|flex| flex.bytes));
+        let found = regions.find_map(|region| {
+            let at = address.checked_sub(region.as_ptr().addr() as u64)?;
+            (at < region.len() as u64).then_some((region, at as usize))
+        });
+        match (found, beyond) {
+            _ if address == 0 => Ok(Target::Nothing),
+            (Some((region, at)), _) => Ok(Target::At(Region::Inside(region), at)),
+            (None, Beyond::Followed(promise)) => {
+                let outside = Region::Outside(promise.outside(address));
+                Ok(Target::At(outside, 0))
+            }
+            (None, Beyond::Shown) => Ok(Target::Address(address)),
+            (None, Beyond::Refused) => Err(points_outside(field, address)),
+        }
+    }
+
+    /// How many bytes come before the first unit of all zero bytes.
+    pub(crate) fn find_null(
+        &self,
+        field: &Field,
+        bytes: &[u8],
+        unit: usize,
+    ) -> Result<Option<usize>> {
+        let affordable = usize::try_from(self.steps.left()).unwrap_or(usize::MAX);
+        let window = &bytes[..bytes.len().min(affordable)];
+        let len = text::find_null(window, unit);
+        self.steps.take(len.unwrap_or(window.len()) as u64, field)?;
+        if len.is_none() && window.len() < bytes.len() {
+            return Err(too_much(field));
+        }
+        Ok(len)
+    }
+}
+
+#[cold]
+pub(crate) fn outside(field: &Field, at: usize, size: usize, region: Region<'_>) -> Refusal {
+    Refusal::invalid(format!(
+        "`{}` would have {size} bytes at offset {at}, but there are only {} bytes",
+        field.name(),
+        region.len()
+    ))
+}
+
+#[cold]
+pub(crate) fn endless(field: &Field, len: usize) -> Refusal {
+    Refusal::invalid(format!(
+        "`{}` has no element of all zero bytes that would end it within {len} bytes",
+        field.name()
+    ))
 }
 
 #[cold]

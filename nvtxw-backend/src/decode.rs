@@ -1,96 +1,246 @@
-//! The decoder of what lies in a payload at a fixed place with a fixed size.
-
-use nvtxw_abi::EntryType;
+//! The decoder of what is settled: it lies in a payload at a fixed place with a fixed size.
 
 use crate::domain::Domain;
+use crate::locate::{Found, LOOSE};
 use crate::refusal::{Refusal, Result};
-use crate::scalar::{read, scalar, unsigned};
-use crate::schema::{Extent, Field, FieldKind, Schema};
+use crate::scalar::{Read, read};
+use crate::schema::{Extent, Field, FieldKind, Schema, Shape};
 use crate::text;
 use crate::value::{Value, Visitor};
 
-/// Shows the fields of `schema` that `shown` lets through. All of them are plain, and `bytes` are at least `schema.size()`; for
-/// a payload of a predefined type, a whole number of elements.
+/// What fields may need besides their bytes.
+pub(crate) struct Context<'c> {
+    pub(crate) domain: &'c Domain,
+    /// Where an event has its loose fields.
+    pub(crate) found: &'c Found<'c>,
+}
+
+impl<'c> Context<'c> {
+    /// For settled fields.
+    pub(crate) fn new(domain: &'c Domain) -> Self {
+        let found = const { &[None; LOOSE] };
+        Self { domain, found }
+    }
+}
+
+/// Shows the fields of an event's payload, settled or regular, without the event's attributes.
+#[inline]
+pub(crate) fn visit_event<V: Visitor>(
+    schema: &Schema,
+    bytes: &[u8],
+    context: &Context<'_>,
+    visitor: &mut V,
+) {
+    for field in schema.fields() {
+        visit(field, field.shown, bytes, field.offset, context, visitor);
+    }
+}
+
+/// Shows the fields of a struct that `shown` lets through. All of them are settled, and `bytes` start with the struct.
+#[inline]
 pub(crate) fn visit_fields<V: Visitor>(
     schema: &Schema,
     bytes: &[u8],
-    domain: &Domain,
+    context: &Context<'_>,
     shown: impl Fn(&Field) -> bool,
     visitor: &mut V,
 ) {
     for field in schema.fields().iter().filter(|field| shown(field)) {
-        visit_field(field, field.count, &bytes[field.offset..], domain, visitor);
+        visit(field, field.whole, bytes, field.offset, context, visitor);
     }
 }
 
-/// Shows a plain `field`, with which `bytes` start; an array of `count` elements, if that is something.
-#[inline]
-pub(crate) fn visit_field<V: Visitor>(
+/// Shows what is at `at` of a settled field, read in this way. `bytes` start with the struct that the field is in, if it has one.
+#[inline(always)]
+pub(crate) fn visit<V: Visitor>(
     field: &Field,
-    count: Option<usize>,
+    reading: Read,
     bytes: &[u8],
-    domain: &Domain,
+    at: usize,
+    context: &Context<'_>,
     visitor: &mut V,
 ) {
-    match (&field.kind, count) {
-        (FieldKind::Scalar(ty), None) => visitor.value(field, scalar(*ty, bytes, domain)),
-        _ => visit_compound(field, count, bytes, domain, visitor),
+    macro_rules! show {
+        ($value:ident, $ty:ty) => {
+            visitor.value(field, Value::$value(read::<$ty>(bytes, at).into()))
+        };
+    }
+    // Each calls the visitor by itself, so that no value is put together only to be taken apart again.
+    match reading {
+        Read::I8 => show!(I64, i8),
+        Read::I16 => show!(I64, i16),
+        Read::I32 => show!(I64, i32),
+        Read::I64 => show!(I64, i64),
+        Read::U8 => show!(U64, u8),
+        Read::U16 => show!(U64, u16),
+        Read::U32 => show!(U64, u32),
+        Read::U64 => show!(U64, u64),
+        Read::F32 => show!(F32, f32),
+        Read::F64 => show!(F64, f64),
+        Read::Enum1 => visit_enum(field, read::<u8>(bytes, at).into(), visitor),
+        Read::Enum2 => visit_enum(field, read::<u16>(bytes, at).into(), visitor),
+        Read::Enum4 => visit_enum(field, read::<u32>(bytes, at).into(), visitor),
+        Read::Nothing => {}
+        Read::String => visit_string(field, read(bytes, at), context, visitor),
+        Read::Text => visit_text(field, &bytes[at..], visitor),
+        Read::Loose => visit_loose(field, context, visitor),
+        Read::Union => visit_union(field, bytes, at, context, visitor),
+        _ => visit_other(field, reading, bytes, at, context, visitor),
     }
 }
 
-/// Shows a field that is not just a scalar.
-fn visit_compound<V: Visitor>(
+#[inline(always)]
+fn visit_enum<V: Visitor>(field: &Field, value: u64, visitor: &mut V) {
+    if let FieldKind::Enum(meaning) = &field.kind {
+        visitor.value(field, Value::Enum { value, meaning });
+    }
+}
+
+#[inline(never)]
+fn visit_string<V: Visitor>(field: &Field, handle: u64, context: &Context<'_>, visitor: &mut V) {
+    visitor.value(field, Value::Registered(context.domain.registered(handle)));
+}
+
+#[inline(never)]
+fn visit_text<V: Visitor>(field: &Field, bytes: &[u8], visitor: &mut V) {
+    if let FieldKind::Text(ty) = field.kind {
+        visitor.value(field, text::value(ty, text_of(field, bytes)));
+    }
+}
+
+#[inline(never)]
+fn visit_union<V: Visitor>(
     field: &Field,
-    count: Option<usize>,
     bytes: &[u8],
-    domain: &Domain,
+    at: usize,
+    context: &Context<'_>,
     visitor: &mut V,
 ) {
-    match (&field.kind, count) {
-        (_, None) => visit_element(field, bytes, domain, visitor),
-        (FieldKind::Scalar(EntryType::Byte), Some(count)) => {
-            visitor.value(field, Value::Bytes(&bytes[..count]));
+    if let FieldKind::Union(union) = &field.kind {
+        visitor.begin_struct(field, union);
+        if let Some(member) = union.member(selected(field, union, bytes, at)) {
+            let (reading, bytes) = (member.whole, &bytes[at..]);
+            visit(member, reading, bytes, member.offset, context, visitor);
         }
-        (_, Some(count)) => {
-            visitor.begin_array(field, count);
-            for element in bytes.chunks_exact(field.size).take(count) {
-                visit_element(field, element, domain, visitor);
-            }
-            visitor.end_array(field);
-        }
+        visitor.end_struct(field);
     }
 }
 
-fn visit_element<V: Visitor>(field: &Field, bytes: &[u8], domain: &Domain, visitor: &mut V) {
-    match &field.kind {
-        FieldKind::Scalar(ty) => visitor.value(field, scalar(*ty, bytes, domain)),
-        FieldKind::Text(ty) => visitor.value(field, text::value(*ty, text_of(field, *ty, bytes))),
-        FieldKind::Enum(meaning) => {
-            visitor.value(
-                field,
-                Value::Enum {
-                    value: unsigned(bytes, meaning.size()),
-                    meaning,
-                },
-            );
+/// The same for what takes more.
+#[inline(never)]
+fn visit_other<V: Visitor>(
+    field: &Field,
+    reading: Read,
+    bytes: &[u8],
+    at: usize,
+    context: &Context<'_>,
+    visitor: &mut V,
+) {
+    match (reading, &field.kind) {
+        (Read::Array, _) => {
+            let count = field.count.unwrap_or_default();
+            visit_array(field, count, &bytes[at..], context, visitor);
         }
-        FieldKind::Struct(schema) => {
+        (Read::Enum8, _) => visit_enum(field, read(bytes, at), visitor),
+        (Read::Struct, FieldKind::Struct(schema)) => {
             visitor.begin_struct(field, schema);
-            visit_fields(schema, &bytes[..schema.size], domain, all, visitor);
+            visit_fields(schema, &bytes[at..], context, all, visitor);
             visitor.end_struct(field);
         }
-        // Its member is found by the walk.
-        FieldKind::Union(_) => {}
+        _ => {
+            if let Some(value) = reading.scalar(bytes, at, context.domain) {
+                visitor.value(field, value);
+            }
+        }
     }
+}
+
+/// Shows a loose field, whose data is located.
+#[inline(never)]
+fn visit_loose<V: Visitor>(field: &Field, context: &Context<'_>, visitor: &mut V) {
+    let located = field.loose.and_then(|slot| context.found.get(slot));
+    if let Some(Some(bytes)) = located {
+        match (&field.kind, field.extent) {
+            (FieldKind::Text(ty), Extent::Entry(_) | Extent::ZeroTerminated) => {
+                visitor.value(field, text::value(*ty, bytes));
+            }
+            _ => visit_elements(field, bytes, context, visitor),
+        }
+    }
+}
+
+/// Shows all elements of a field, or all of its fixed text.
+#[inline(never)]
+fn visit_elements<V: Visitor>(field: &Field, bytes: &[u8], context: &Context<'_>, visitor: &mut V) {
+    match field.is_one() {
+        true => visit(field, field.element, bytes, 0, context, visitor),
+        false => visit_array(field, bytes.len() / field.size, bytes, context, visitor),
+    }
+}
+
+/// Shows an array of `count` elements of a settled field, with which `bytes` start.
+pub(crate) fn visit_array<V: Visitor>(
+    field: &Field,
+    count: usize,
+    bytes: &[u8],
+    context: &Context<'_>,
+    visitor: &mut V,
+) {
+    let bytes = &bytes[..count * field.size];
+    if field.element == Read::Byte {
+        visitor.value(field, Value::Bytes(bytes));
+        return;
+    }
+    visitor.begin_array(field, count);
+    macro_rules! show {
+        ($value:ident, $ty:ty) => {
+            for element in bytes.as_chunks().0 {
+                visitor.value(field, Value::$value(<$ty>::from_ne_bytes(*element).into()));
+            }
+        };
+    }
+    match field.element {
+        Read::I32 => show!(I64, i32),
+        Read::I64 => show!(I64, i64),
+        Read::U16 => show!(U64, u16),
+        Read::U32 => show!(U64, u32),
+        Read::U64 => show!(U64, u64),
+        Read::F32 => show!(F32, f32),
+        Read::F64 => show!(F64, f64),
+        reading => {
+            for element in bytes.chunks_exact(field.size) {
+                visit(field, reading, element, 0, context, visitor);
+            }
+        }
+    }
+    visitor.end_array(field);
+}
+
+/// What the selector of a settled union at `at` says. `bytes` start with the struct that the union is in.
+#[inline]
+fn selected(field: &Field, union: &Schema, bytes: &[u8], at: usize) -> u64 {
+    let selected = match (union.shape, field.told_by) {
+        (Shape::SelectingUnion(own), _) => {
+            let own = &union.fields[own];
+            own.element.bits(bytes, at + own.offset)
+        }
+        (_, Some(selector)) => selector.reading.bits(bytes, selector.offset),
+        (_, None) => None,
+    };
+    selected.unwrap_or(u64::MAX)
 }
 
 /// The text of a field with which `bytes` start: of fixed length, or up to the end of `bytes`.
-pub(crate) fn text_of<'a>(field: &Field, ty: EntryType, bytes: &'a [u8]) -> &'a [u8] {
+#[inline]
+pub(crate) fn text_of<'a>(field: &Field, bytes: &'a [u8]) -> &'a [u8] {
     let bytes = match field.extent {
         Extent::Schema => &bytes[..field.size],
         _ => bytes,
     };
-    text::before_null(ty, bytes)
+    match field.kind {
+        FieldKind::Text(ty) => text::before_null(ty, bytes),
+        _ => &[],
+    }
 }
 
 /// Inside a struct all fields are shown.
@@ -98,43 +248,52 @@ fn all(_: &Field) -> bool {
     true
 }
 
-/// Refuses bytes of plain fields in which a registered string that would be shown is none of this domain's.
-pub(crate) fn check_handles(
-    schema: &Schema,
-    count: Option<usize>,
-    bytes: &[u8],
-    domain: &Domain,
-    shown: impl Fn(&Field) -> bool,
-) -> Result<()> {
-    schema
-        .fields()
-        .iter()
-        .filter(|field| field.has_handles && shown(field))
-        .try_for_each(|field| {
-            check_field(field, count.or(field.count), &bytes[field.offset..], domain)
-        })
+/// Refuses a settled field, which is at `at`, if something is wrong in it: a registered string is none of this domain's, or nothing
+/// is what a union's selector selects. `bytes` start with the struct that the field is in, if it has one.
+#[inline]
+pub(crate) fn check_field(field: &Field, bytes: &[u8], at: usize, domain: &Domain) -> Result<()> {
+    match (field.whole, &field.kind) {
+        (Read::String, _) => check_handle(read(bytes, at), field.name(), domain),
+        (Read::Union, FieldKind::Union(union)) => check_union(field, union, bytes, at, domain),
+        _ => check_elements(field, &bytes[at..at + field.span()], domain),
+    }
 }
 
-/// The same for one field, with which `bytes` start.
-pub(crate) fn check_field(
-    field: &Field,
-    count: Option<usize>,
-    bytes: &[u8],
-    domain: &Domain,
-) -> Result<()> {
-    if !field.has_handles {
-        return Ok(());
-    }
-    for element in bytes.chunks_exact(field.size).take(count.unwrap_or(1)) {
+/// The same for all elements of a field.
+pub(crate) fn check_elements(field: &Field, bytes: &[u8], domain: &Domain) -> Result<()> {
+    for element in bytes.chunks_exact(field.size) {
         match &field.kind {
-            FieldKind::Struct(inner) => check_handles(inner, None, element, domain, all)?,
+            FieldKind::Struct(inner) => {
+                for field in inner.fields().iter().filter(|field| field.has_checks) {
+                    check_field(field, element, field.offset, domain)?;
+                }
+            }
+            FieldKind::Union(union) => check_union(field, union, element, 0, domain)?,
             _ => check_handle(read(element, 0), field.name(), domain)?,
         }
     }
     Ok(())
 }
 
+fn check_union(
+    field: &Field,
+    union: &Schema,
+    bytes: &[u8],
+    at: usize,
+    domain: &Domain,
+) -> Result<()> {
+    let selected = selected(field, union, bytes, at);
+    match union.member(selected) {
+        Some(member) if member.has_checks => {
+            check_field(member, &bytes[at..], member.offset, domain)
+        }
+        Some(_) => Ok(()),
+        None => Err(union.selects_none(Some(selected))),
+    }
+}
+
 /// Refuses a registered string that is none of this domain's. 0 means none.
+#[inline]
 pub(crate) fn check_handle(handle: u64, what: &str, domain: &Domain) -> Result<()> {
     if handle == 0 || domain.registered(handle).is_some() {
         return Ok(());
@@ -143,7 +302,7 @@ pub(crate) fn check_handle(handle: u64, what: &str, domain: &Domain) -> Result<(
 }
 
 #[cold]
-fn unknown_handle(handle: u64, what: &str) -> Refusal {
+pub(crate) fn unknown_handle(handle: u64, what: &str) -> Refusal {
     Refusal::invalid(format!(
         "`{what}` is {handle:#x}, which is no string of the stream's domain: register it there"
     ))

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use nvtxw_abi::EventKind;
 
 use crate::data::{Data, Flex, Steps};
-use crate::decode;
+use crate::decode::{self, Context};
 use crate::domain::Domain;
+use crate::locate::{self, Found};
 use crate::refusal::{Refusal, Result};
 use crate::scalar::read;
-use crate::schema::{AttributesAt, MessageAt, Schema, Scopes, TimeAt};
+use crate::schema::{AttributesAt, MessageAt, Schema, Scopes, TimeAt, Way};
 use crate::scope::ScopeRef;
 use crate::stream::StreamInfo;
 use crate::string::Registered;
@@ -26,12 +27,18 @@ pub struct Event<'a> {
     stream: &'a StreamInfo,
     schema: &'a Arc<Schema>,
     kind: EventKind,
-    payloads: Payloads<'a>,
+    /// Of the payload that has that schema.
+    bytes: &'a [u8],
+    /// All payloads, if these are not just that one.
+    many: Option<&'a [Payload<'a>]>,
+    flex: Option<Flex<'a>>,
     time: Time,
     time_domain: u64,
     end_time_domain: u64,
     attributes: Attributes<'a>,
     scope: u64,
+    /// The loose fields of the one payload.
+    found: Found<'a>,
 }
 
 /// When an event happens, in ticks of its [time domain](Event::time_domain).
@@ -106,45 +113,6 @@ pub(crate) struct Payload<'a> {
     pub(crate) count: Option<usize>,
 }
 
-/// The payloads of an event, in order.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Payloads<'a> {
-    One(Payload<'a>, Option<Flex<'a>>),
-    Many(&'a [Payload<'a>]),
-}
-
-impl<'a> Payloads<'a> {
-    #[inline]
-    fn as_slice(&self) -> &[Payload<'a>] {
-        match self {
-            Self::One(payload, _) => std::slice::from_ref(payload),
-            Self::Many(payloads) => payloads,
-        }
-    }
-
-    /// All that they may refer to.
-    #[inline]
-    fn data<'e>(&'e self, domain: &'a Domain, steps: &'e Steps) -> Data<'e, 'a> {
-        Data {
-            steps,
-            payloads: self.as_slice(),
-            flex: match self {
-                Self::One(_, flex) => *flex,
-                Self::Many(_) => None,
-            },
-            domain,
-        }
-    }
-}
-
-/// The payload that makes an event of its kind.
-struct Main<'p, 'a> {
-    payload: &'p Payload<'a>,
-    kind: EventKind,
-    /// Where its attributes are.
-    at: &'p AttributesAt,
-}
-
 #[derive(Clone, Copy, Debug, Default)]
 struct Attributes<'a> {
     message: Option<Text<'a>>,
@@ -156,106 +124,178 @@ struct Attributes<'a> {
 impl<'a> Event<'a> {
     /// An event of several payloads.
     pub(crate) fn gather(stream: &'a StreamInfo, payloads: &'a [Payload<'a>]) -> Result<Self> {
-        let all = Payloads::Many(payloads);
+        let domain = &**stream.domain();
         let bytes = payloads.iter().map(|payload| payload.bytes.len());
-        let reach_out = payloads
-            .iter()
-            .any(|payload| payload.schema.plan.reaches_out);
-        let steps = Steps::for_bytes(bytes.fold(0, usize::saturating_add), reach_out);
-        let data = all.data(stream.domain(), &steps);
+        let mut plans = payloads.iter().map(|payload| &payload.schema.plan);
+        let reach_out = plans.any(|plan| plan.reaches_out);
+        let data = Data {
+            payloads,
+            flex: None,
+            domain,
+            steps: &Steps::for_bytes(bytes.fold(0, usize::saturating_add), reach_out),
+        };
         let (mut attributes, mut scopes) = (Attributes::default(), Scopes::default());
-        let mut main: Option<(&Payload<'a>, EventKind, Option<AttributesAt>)> = None;
+        let mut event: Option<Self> = None;
         for payload in payloads {
-            let mut found = None;
-            attributes.add(payload, &data, &mut scopes, &mut found)?;
-            if let Some(kind) = payload.schema.event_kind() {
-                if let Some((first, ..)) = main {
-                    return Err(two_events(first.schema, payload.schema));
+            let Payload {
+                schema,
+                bytes,
+                count,
+            } = *payload;
+            let mut late = None;
+            if schema.plan.way != Way::Settled {
+                let found = walk::check(schema, bytes, &data)?;
+                attributes.message = found.message.or(attributes.message);
+                late = found.at;
+            }
+            let at = late.as_ref().unwrap_or(&schema.plan.at);
+            attributes.add(schema, at, count, bytes, domain)?;
+            if schema.plan.names_scope() {
+                for (known, scope) in scopes.iter_mut().zip(schema.plan.scopes(at, bytes)) {
+                    *known = if scope == 0 { *known } else { scope };
                 }
-                main = Some((payload, kind, found));
+            }
+            if let Some(kind) = schema.event_kind() {
+                if let Some(first) = &event {
+                    return Err(two_events(first.schema, schema));
+                }
+                let mut main = Self::unread(stream, 0, schema, kind, None);
+                main.bytes = bytes;
+                main.time = main.time_in(at, bytes)?;
+                event = Some(main);
             }
         }
-        let Some((payload, kind, found)) = main else {
+        let Some(mut event) = event else {
             return Err(no_event(payloads));
         };
-        let at = found.as_ref().unwrap_or(&payload.schema.plan.at);
-        let main = Main { payload, kind, at };
-        Self::new(stream, 0, main, all, attributes, scopes)
+        event.many = Some(payloads);
+        event.attributes = attributes;
+        event.scope = scope_of(scopes, 0, stream);
+        match scopes == Scopes::default() || domain.knows_scope(event.scope) {
+            true => Ok(event),
+            false => Err(unknown_scope(event.scope)),
+        }
     }
 
-    /// An event of one payload, of a schema of this kind. `batch_scope` and `flex` are 0 and `None` for a single event.
-    #[inline]
-    pub(crate) fn of_one(
+    /// An event of one payload, of a schema of this kind, that is yet to be [read](Self::read). `batch_scope` and `flex` are 0
+    /// and `None` for a single event.
+    pub(crate) fn unread(
         stream: &'a StreamInfo,
         batch_scope: u64,
-        payload: Payload<'a>,
+        schema: &'a Arc<Schema>,
         kind: EventKind,
         flex: Option<Flex<'a>>,
-        steps: &Steps,
-    ) -> Result<Self> {
-        let one = Payloads::One(payload, flex);
-        let (mut attributes, mut scopes) = (Attributes::default(), Scopes::default());
-        let data = one.data(stream.domain(), steps);
-        let mut found = None;
-        attributes.add(&payload, &data, &mut scopes, &mut found)?;
-        let main = Main {
-            payload: &payload,
+    ) -> Self {
+        let plan = &schema.plan;
+        let time_domain = plan.time_domain.unwrap_or(stream.time_domain());
+        let scopes = [0, plan.scopes.purpose, 0, plan.scopes.general];
+        Self {
+            stream,
+            schema,
             kind,
-            at: found.as_ref().unwrap_or(&payload.schema.plan.at),
-        };
-        Self::new(stream, batch_scope, main, one, attributes, scopes)
+            bytes: &[],
+            many: None,
+            flex,
+            time: Time::Point(0),
+            time_domain,
+            end_time_domain: match plan.at.end {
+                Some(_) => plan.end_time_domain.unwrap_or(stream.time_domain()),
+                None => time_domain,
+            },
+            attributes: Attributes::default(),
+            scope: scope_of(scopes, batch_scope, stream),
+            found: Found::default(),
+        }
     }
 
-    #[inline]
-    fn new(
-        stream: &'a StreamInfo,
-        batch_scope: u64,
-        main: Main<'_, 'a>,
-        payloads: Payloads<'a>,
-        attributes: Attributes<'a>,
-        scopes: Scopes,
-    ) -> Result<Self> {
-        let Main { payload, kind, at } = main;
-        let plan = &payload.schema.plan;
-        let time_domain = plan.time_domain.unwrap_or(stream.time_domain());
-        let end_time_domain = match at.end {
-            Some(_) => plan.end_time_domain.unwrap_or(stream.time_domain()),
-            None => time_domain,
+    /// Becomes the event with these bytes.
+    #[inline(always)]
+    pub(crate) fn read(&mut self, bytes: &'a [u8], batch_scope: u64, steps: &Steps) -> Result<()> {
+        let mut late = None;
+        self.forget();
+        if self.schema.plan.way != Way::Settled {
+            self.find(bytes, steps, &mut late)?;
+        }
+        self.read_found(bytes, batch_scope, &late)
+    }
+
+    /// Forgets the attributes of the event before.
+    #[inline(always)]
+    pub(crate) fn forget(&mut self) {
+        self.attributes = Attributes::default();
+    }
+
+    /// Finds, and checks, what has no fixed place, and the message if it is among that. Returns where the event ends. `late`
+    /// becomes where the attributes are, if not all are where the plan says.
+    pub(crate) fn find(
+        &mut self,
+        bytes: &'a [u8],
+        steps: &Steps,
+        late: &mut Option<AttributesAt>,
+    ) -> Result<usize> {
+        let schema = self.schema;
+        let payload = Payload {
+            schema,
+            bytes,
+            count: None,
         };
-        let time = match (at.time, at.end) {
-            (Some(start), None) => Time::Point(start.read(payload.bytes)?),
+        let data = Data {
+            payloads: &[payload],
+            flex: self.flex,
+            domain: self.stream.domain(),
+            steps,
+        };
+        if schema.plan.way != Way::Regular {
+            let found = walk::check(schema, bytes, &data)?;
+            self.attributes.message = found.message;
+            *late = found.at;
+            return Ok(found.end);
+        }
+        let end = locate::locate(schema, bytes, &data, &mut self.found)?;
+        if let Some(MessageAt::Loose(index)) = schema.plan.message {
+            let field = &schema.fields[index];
+            self.attributes.message = locate::message(field, &self.found, data.domain);
+        }
+        Ok(end)
+    }
+
+    /// Becomes the event with these bytes, in which all that has no fixed place is found.
+    #[inline(always)]
+    pub(crate) fn read_found(
+        &mut self,
+        bytes: &'a [u8],
+        batch_scope: u64,
+        late: &Option<AttributesAt>,
+    ) -> Result<()> {
+        let (plan, domain) = (&self.schema.plan, &**self.stream.domain());
+        let at = late.as_ref().unwrap_or(&plan.at);
+        self.bytes = bytes;
+        self.time = self.time_in(at, bytes)?;
+        self.attributes.add(self.schema, at, None, bytes, domain)?;
+        if plan.has_more && plan.at.names_scope() {
+            let scope = scope_of(plan.scopes(at, bytes), batch_scope, self.stream);
+            if !domain.knows_scope(scope) {
+                return Err(unknown_scope(scope));
+            }
+            self.scope = scope;
+        }
+        Ok(())
+    }
+
+    /// When a payload of these bytes says that the event happens.
+    #[inline(always)]
+    fn time_in(&self, at: &AttributesAt, bytes: &[u8]) -> Result<Time> {
+        match (at.time, at.end) {
+            (Some(start), None) => Ok(Time::Point(start.read(bytes)?)),
             (Some(start), Some(end)) => {
-                let (start, end) = (start.read(payload.bytes)?, end.read(payload.bytes)?);
-                if end < start && time_domain == end_time_domain {
+                let (start, end) = (start.read(bytes)?, end.read(bytes)?);
+                if end < start && self.time_domain == self.end_time_domain {
                     return Err(ends_before_start(start, end));
                 }
-                Time::Range { start, end }
+                Ok(Time::Range { start, end })
             }
-            (None, _) => return Err(no_time(payload.schema)),
-        };
-        let [purpose_entry, purpose_semantics, entry, semantics] = scopes;
-        let named = [purpose_entry, purpose_semantics, entry]
-            .into_iter()
-            .find(|scope| *scope != 0);
-        let scope = match named {
-            Some(scope) if stream.domain().knows_scope(scope) => scope,
-            Some(scope) => return Err(unknown_scope(scope)),
-            // These were checked when the batch came, at registration, and at StreamOpen.
-            None if batch_scope != 0 => batch_scope,
-            None if semantics != 0 => semantics,
-            None => stream.scope_id(),
-        };
-        Ok(Self {
-            stream,
-            schema: payload.schema,
-            kind,
-            payloads,
-            time,
-            time_domain,
-            end_time_domain,
-            attributes,
-            scope,
-        })
+            (None, _) => Err(no_time(self.schema)),
+        }
     }
 
     /// What the event says.
@@ -331,22 +371,18 @@ impl<'a> Event<'a> {
     /// How many payloads with fields the event has. With more than one, names of fields may repeat.
     #[inline]
     pub fn payload_count(&self) -> usize {
-        let payloads = self.payloads.as_slice().iter();
-        payloads
-            .filter(|payload| !payload.schema.fields().is_empty())
-            .count()
+        let has_fields = |payload: &&Payload<'_>| !payload.schema.fields().is_empty();
+        match self.many {
+            None => 1,
+            Some(payloads) => payloads.iter().filter(has_fields).count(),
+        }
     }
 
     /// The bytes of the event, if it has just one payload, in which each field has a [fixed place](crate::Field::offset): so
     /// that a backend can work out once how it reads the events of a schema.
     #[inline]
     pub fn plain(&self) -> Option<&'a [u8]> {
-        match self.payloads.as_slice() {
-            [payload] if !payload.schema.plan.needs_walk && payload.count.is_none() => {
-                Some(payload.bytes)
-            }
-            _ => None,
-        }
+        (self.many.is_none() && self.schema.plan.is_plain).then_some(self.bytes)
     }
 
     /// Shows one field of [`schema`](Self::schema), by its index there, of a [plain](Self::plain) event; nothing if it holds an
@@ -357,71 +393,75 @@ impl<'a> Event<'a> {
     pub fn visit_field<V: Visitor>(&self, index: usize, visitor: &mut V) {
         let bytes = self.plain().expect("the event is plain");
         let field = &self.schema.fields()[index];
-        if !field.is_attribute {
-            let (bytes, domain) = (&bytes[field.offset..], self.stream.domain());
-            decode::visit_field(field, field.count, bytes, domain, visitor);
-        }
+        let context = &Context::new(self.stream.domain());
+        decode::visit(field, field.shown, bytes, field.offset, context, visitor);
     }
 
     /// Shows the fields of all payloads in order, without those that hold the event's attributes. Hidden ones are shown too.
     #[inline]
     pub fn visit<V: Visitor>(&self, visitor: &mut V) {
+        if self.many.is_none() && self.schema.plan.way != Way::Irregular {
+            let context = &Context {
+                domain: self.stream.domain(),
+                found: &self.found,
+            };
+            decode::visit_event(self.schema, self.bytes, context, visitor);
+        } else {
+            self.visit_payloads(visitor);
+        }
+    }
+
+    fn visit_payloads<V: Visitor>(&self, visitor: &mut V) {
         let domain = self.stream.domain();
-        let steps = Steps::unlimited();
-        for payload in self.payloads.as_slice() {
-            if payload.schema.plan.needs_walk {
-                let data = self.payloads.data(domain, &steps);
-                walk::show(payload.schema, payload.bytes, &data, visitor);
-                continue;
-            }
-            for field in payload
-                .schema
-                .fields()
-                .iter()
-                .filter(|field| !field.is_attribute)
-            {
-                decode::visit_field(
-                    field,
-                    payload.count.or(field.count),
-                    &payload.bytes[field.offset..],
-                    domain,
-                    visitor,
-                );
+        let one = [Payload {
+            schema: self.schema,
+            bytes: self.bytes,
+            count: None,
+        }];
+        let data = Data {
+            payloads: self.many.unwrap_or(&one),
+            flex: self.flex,
+            domain,
+            steps: &Steps::unlimited(),
+        };
+        let context = &Context::new(domain);
+        for Payload {
+            schema,
+            bytes,
+            count,
+        } in data.payloads
+        {
+            match (count, schema.fields()) {
+                _ if schema.plan.way != Way::Settled => walk::show(schema, bytes, &data, visitor),
+                (Some(count), [field]) if !field.is_attribute => {
+                    decode::visit_array(field, *count, bytes, context, visitor);
+                }
+                _ => decode::visit_event(schema, bytes, context, visitor),
             }
         }
     }
 }
 
 impl<'a> Attributes<'a> {
-    /// Adds what `payload` says, over what earlier ones said. Where its attributes are is in `found`, if not all are where its
-    /// plan says.
-    #[inline]
+    /// Adds what a payload of `schema` says, whose attributes are there, over what earlier ones said, but for a message that has
+    /// no fixed place.
+    #[inline(always)]
     fn add(
         &mut self,
-        payload: &Payload<'a>,
-        data: &Data<'_, 'a>,
-        scopes: &mut Scopes,
-        found: &mut Option<AttributesAt>,
+        schema: &'a Schema,
+        at: &AttributesAt,
+        count: Option<usize>,
+        bytes: &'a [u8],
+        domain: &'a Domain,
     ) -> Result<()> {
-        let Payload {
-            schema,
-            bytes,
-            count,
-        } = *payload;
-        let (plan, domain) = (&schema.plan, data.domain);
-        if plan.needs_walk {
-            let walked = walk::check(schema, bytes, data)?;
-            self.message = walked.message.or(self.message);
-            *found = walked.at;
-        }
-        let at = found.as_ref().unwrap_or(&plan.at);
+        let plan = &schema.plan;
         match plan.message {
-            None | Some(MessageAt::Walk(_)) => {}
+            None | Some(MessageAt::Loose(_)) => {}
             Some(MessageAt::Handle(offset)) => match read(bytes, offset) {
                 0 => {}
                 handle => match domain.registered(handle) {
                     Some(string) => self.message = Some(Text::Registered(string)),
-                    None => decode::check_handle(handle, "message", domain)?,
+                    None => return Err(decode::unknown_handle(handle, "message")),
                 },
             },
             Some(MessageAt::Fixed { ty, offset, len }) => {
@@ -432,38 +472,44 @@ impl<'a> Attributes<'a> {
                 self.message = Text::of(text::value(ty, text::before_null(ty, bytes)));
             }
         }
-        if let Some(color) = at
-            .color
-            .map(|offset| read(bytes, offset))
-            .filter(|color| *color != 0)
-        {
-            self.color = color;
+        if !plan.has_more {
+            return Ok(());
         }
-        if let Some(category) = at
-            .category
-            .map(|offset| read(bytes, offset))
-            .filter(|category| *category != 0)
-        {
-            self.category = category;
+        if let Some(offset) = at.color {
+            let color = read(bytes, offset);
+            self.color = if color == 0 { self.color } else { color };
+        }
+        if let Some(offset) = at.category {
+            let category = read(bytes, offset);
+            self.category = if category == 0 {
+                self.category
+            } else {
+                category
+            };
         }
         if let Some(offset) = at.range_id {
             self.range_id = Some(read(bytes, offset));
         }
-        if plan.names_scope() {
-            let named = plan.scopes(at, bytes);
-            for (known, scope) in scopes
-                .iter_mut()
-                .zip(named)
-                .filter(|(_, scope)| *scope != 0)
-            {
-                *known = scope;
+        for &index in &plan.checked {
+            let field = &schema.fields[index];
+            match count {
+                None => decode::check_field(field, bytes, field.offset, domain)?,
+                Some(count) => {
+                    decode::check_elements(field, &bytes[..count * field.size], domain)?;
+                }
             }
-        }
-        if plan.has_handles && !plan.needs_walk {
-            decode::check_handles(schema, count, bytes, domain, |field| !field.is_attribute)?;
         }
         Ok(())
     }
+}
+
+/// The scope of an event. The batch's comes between those of the payloads.
+fn scope_of(scopes: Scopes, batch: u64, stream: &StreamInfo) -> u64 {
+    let [purpose_entry, purpose_semantics, entry, semantics] = scopes;
+    let mut ranked = [purpose_entry, purpose_semantics, entry, batch, semantics].into_iter();
+    ranked
+        .find(|scope| *scope != 0)
+        .unwrap_or(stream.scope_id())
 }
 
 impl TimeAt {

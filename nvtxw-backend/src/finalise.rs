@@ -58,7 +58,7 @@ pub(crate) fn finalise(spec: &SchemaSpec<'_>, domain: &Domain) -> Result<Schema>
         size if size > isize::MAX as usize => return Err(too_large()),
         size => size,
     };
-    let mut schema = Schema {
+    let schema = Schema {
         id: 0,
         name: spec.name.as_deref().map(Into::into),
         role,
@@ -80,11 +80,6 @@ pub(crate) fn finalise(spec: &SchemaSpec<'_>, domain: &Domain) -> Result<Schema>
             "the entries overlap too much: {size} bytes would be shown as {} values; give each entry bytes of its own",
             plan.values
         )));
-    }
-    if let Some(ty) = schema.as_text() {
-        schema
-            .plan
-            .as_whole_text(ty, schema.fields[0].role == FieldRole::Message);
     }
     Ok(schema)
 }
@@ -123,6 +118,7 @@ fn fields(
         let mut add = || {
             let mut field = layout::field(index, spec, shape, domain)?;
             layout::check_references(&field, &fields, spec, shape)?;
+            field.told_by = layout::told_by(&field, &fields);
             field.name = unique_name(index, entry, &mut names);
             // The first entry's 0 says "here", which is where the cursor stands.
             let start = match (entry.offset, cursor) {
@@ -132,6 +128,7 @@ fn fields(
             };
             field.offset = start.unwrap_or_default();
             field.follows = start.is_none();
+            field.settled = layout::is_settled(&field);
             field.role = plan::field_role(entry, &field, shape)?;
             cursor = match (start, field.own_size()) {
                 (Some(start), Some(size)) => Some(
@@ -173,6 +170,18 @@ fn give_slots(fields: &mut [Field]) {
 }
 
 impl Field {
+    /// Bytes of all elements of a settled field.
+    #[inline]
+    pub(crate) fn span(&self) -> usize {
+        self.size * self.count.unwrap_or(1)
+    }
+
+    /// Whether it has just one element.
+    #[inline]
+    pub(crate) fn is_one(&self) -> bool {
+        self.extent == Extent::Schema && self.count.is_none()
+    }
+
     /// Bytes that the field itself takes, if that is the same in all payloads.
     pub(crate) fn own_size(&self) -> Option<usize> {
         match (self.place, self.extent, &self.kind) {
@@ -181,7 +190,7 @@ impl Field {
             {
                 None
             }
-            (Place::Here, Extent::Schema, _) => Some(self.size * self.count.unwrap_or(1)),
+            (Place::Here, Extent::Schema, _) => Some(self.span()),
             (Place::Here, ..) => None,
             _ => Some(layout::REFERENCE),
         }

@@ -132,6 +132,7 @@ impl<T> Slots<T> {
     }
 
     /// Enters the object, without waiting: who finds another call inside is refused.
+    #[inline(always)]
     pub(crate) fn enter(&self, handle: u64) -> Result<Entered<'_, T>> {
         let Some((slot, generation)) = self.find(handle) else {
             return Err(self.unknown(handle));
@@ -165,6 +166,7 @@ impl<T> Slots<T> {
         (known.0 == generation).then(|| known.1.clone())
     }
 
+    #[inline]
     fn find(&self, handle: u64) -> Option<(&Slot<T>, u32)> {
         let (generation, index) = decode(self.kind, handle)?;
         Some((self.slots.get(index)?, generation))

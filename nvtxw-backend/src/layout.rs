@@ -12,7 +12,8 @@ use nvtxw_abi::{ArrayStyle, EntryType, IdClass};
 use crate::domain::{self, Domain};
 use crate::finalise::too_large;
 use crate::refusal::{Refusal, Result};
-use crate::schema::{Beyond, Extent, Field, FieldKind, FieldRole, Place, Shape};
+use crate::scalar::Read;
+use crate::schema::{Beyond, Extent, Field, FieldKind, FieldRole, Integer, Place, Shape};
 use crate::spec::{EntrySpec, SchemaSpec};
 use crate::text::unit_size;
 
@@ -75,10 +76,11 @@ pub(crate) fn field(
         index,
         name: Box::default(),
         description: entry.description.as_deref().map(Into::into),
-        has_handles: match &kind {
+        has_checks: match &kind {
             FieldKind::Scalar(ty) => *ty == EntryType::RegisteredString,
-            FieldKind::Struct(schema) => schema.fields().iter().any(|field| field.has_handles),
-            _ => false,
+            FieldKind::Struct(schema) => schema.fields().iter().any(|field| field.has_checks),
+            FieldKind::Union(_) => true,
+            FieldKind::Text(_) | FieldKind::Enum(_) => false,
         },
         plain: is_here
             && match &kind {
@@ -92,6 +94,9 @@ pub(crate) fn field(
             }
             _ => None,
         },
+        element: Read::of(&kind),
+        whole: Read::Nothing,
+        shown: Read::Nothing,
         kind,
         offset: 0,
         follows: false,
@@ -101,6 +106,9 @@ pub(crate) fn field(
         extent,
         count,
         slot: None,
+        told_by: None,
+        settled: false,
+        loose: None,
         hidden: entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_HIDE != 0,
         role: FieldRole::Plain,
         is_attribute: false,
@@ -204,6 +212,31 @@ fn beyond(
         _ if is_copied => Beyond::Shown,
         _ => Beyond::Refused,
     }
+}
+
+/// What tells the length of a field, or selects a member of it, if it is one integer at a known place.
+pub(crate) fn told_by(field: &Field, before: &[Field]) -> Option<Integer> {
+    let source = match (field.extent, field.selector) {
+        (Extent::Entry(entry), _) | (_, Some(entry)) => &before[entry],
+        _ => return None,
+    };
+    (source.plain && source.count.is_none() && !source.follows).then_some(Integer {
+        offset: source.offset,
+        reading: source.element,
+    })
+}
+
+/// Whether a field is settled.
+pub(crate) fn is_settled(field: &Field) -> bool {
+    let is_known = match &field.kind {
+        FieldKind::Struct(schema) => schema.plan.is_settled,
+        FieldKind::Union(schema) if schema.shape == Shape::Union => {
+            schema.plan.is_settled && field.told_by.is_some() && !field.follows
+        }
+        FieldKind::Union(schema) => schema.plan.is_settled,
+        _ => true,
+    };
+    field.place == Place::Here && field.extent == Extent::Schema && is_known
 }
 
 /// Checks what the entry needs of its schema and of the entries before it.

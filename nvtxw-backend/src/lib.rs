@@ -198,6 +198,7 @@ mod instance;
 mod last_refusal;
 mod layout;
 mod list;
+mod locate;
 mod lock;
 pub mod log;
 #[cfg(all(test, loom))]

@@ -4,11 +4,12 @@ use nvtxw_abi::{EntryRole, EntryType, EventKind, SchemaRole, TimestampRole};
 
 use crate::domain::Domain;
 use crate::finalise::label;
+use crate::locate::{LOOSE, Loose};
 use crate::refusal::{Refusal, Result};
-use crate::scalar::read;
+use crate::scalar::{Read, read};
 use crate::schema::{
-    Attribute, AttributesAt, Beyond, Field, FieldKind, FieldRole, MessageAt, NamedScopes, Place,
-    Plan, Scopes, Shape, TimeAt,
+    Attribute, AttributesAt, Beyond, Extent, Field, FieldKind, FieldRole, MessageAt, NamedScopes,
+    Place, Plan, Scopes, Shape, TimeAt, Way,
 };
 use crate::spec::{EntrySpec, SchemaSpec};
 
@@ -100,11 +101,13 @@ pub(crate) fn plan(
     plan.end_time_domain = time_domains.next().transpose()?.flatten();
     plan.scopes = named_scopes(spec, domain)?;
 
+    plan.whole_text = whole_text(shape, fields);
     for field in &mut *fields {
         let offset = field.offset;
         if field.role == FieldRole::Message {
             plan.message = Some(match field.kind {
-                _ if field.follows || !field.plain => MessageAt::Walk(field.index),
+                FieldKind::Text(ty) if plan.whole_text.is_some() => MessageAt::Whole(ty),
+                _ if field.follows || !field.plain => MessageAt::Loose(field.index),
                 FieldKind::Text(ty) => MessageAt::Fixed {
                     ty,
                     offset,
@@ -118,6 +121,10 @@ pub(crate) fn plan(
             FieldRole::Time(_) => role != SchemaRole::Generic && times.contains(&field.index),
             _ => true,
         };
+        field.whole = match field.count {
+            Some(_) => Read::Array,
+            None => field.element,
+        };
     }
     if let SchemaRole::Event(kind @ (EventKind::RangeStart | EventKind::RangeEnd)) = role
         && plan.at.range_id.is_none()
@@ -128,12 +135,31 @@ pub(crate) fn plan(
         )));
     }
 
-    plan.has_handles = fields
-        .iter()
-        .any(|field| field.has_handles && !field.is_attribute);
     plan.reaches_out = fields.iter().any(reaches_out);
+    plan.refers = fields.iter().any(refers);
     plan.is_plain = shape == Shape::Static && fields.iter().all(|field| field.plain);
-    plan.needs_walk = !plan.is_plain;
+    plan.is_settled = shape != Shape::Dynamic && fields.iter().all(|field| field.settled);
+    (plan.way, plan.loose) = way(&plan, shape, fields);
+    for field in &mut *fields {
+        field.shown = match (field.is_attribute, field.loose) {
+            (true, _) => Read::Nothing,
+            (false, Some(_)) => Read::Loose,
+            (false, None) => field.whole,
+        };
+    }
+    // A walk checks what it comes by.
+    let is_checked = |field: &&Field| {
+        let is_seen = plan.way == Way::Irregular || field.loose.is_some() || field.is_attribute;
+        field.settled && field.has_checks && !is_seen
+    };
+    let checked = fields.iter().filter(is_checked);
+    plan.checked = checked.map(|field| field.index).collect();
+    plan.has_more = !plan.checked.is_empty()
+        || plan.at.color.is_some()
+        || plan.at.category.is_some()
+        || plan.at.range_id.is_some()
+        || plan.at.names_scope();
+    plan.work = fields.iter().map(work).fold(0, u64::saturating_add);
     plan.slots = fields.iter().filter(|field| field.slot.is_some()).count();
     plan.is_numeric = fields.iter().all(is_numeric);
     let values = fields.iter().map(values);
@@ -145,12 +171,53 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
-impl Plan {
-    /// Makes it the plan of a payload that is text as a whole, which is found without a walk.
-    pub(crate) fn as_whole_text(&mut self, ty: EntryType, is_message: bool) {
-        self.message = is_message.then_some(MessageAt::Whole(ty));
-        self.needs_walk = false;
+/// The type of the text that a payload is as a whole.
+fn whole_text(shape: Shape, fields: &[Field]) -> Option<EntryType> {
+    match (shape, fields) {
+        (
+            Shape::Dynamic,
+            [
+                Field {
+                    kind: FieldKind::Text(ty),
+                    place: Place::Here,
+                    extent: Extent::ZeroTerminated,
+                    offset: 0,
+                    ..
+                },
+            ],
+        ) => Some(*ty),
+        _ => None,
     }
+}
+
+/// How the fields are found, and how those of a regular schema that are loose.
+fn way(plan: &Plan, shape: Shape, fields: &mut [Field]) -> (Way, Box<[Loose]>) {
+    let all_settled = shape == Shape::Static && plan.is_settled;
+    if plan.whole_text.is_some() || all_settled {
+        return (Way::Settled, Box::default());
+    }
+    let irregular = (Way::Irregular, Box::default());
+    let is_union = matches!(shape, Shape::Union | Shape::SelectingUnion(_));
+    if is_union || !plan.late.is_empty() {
+        return irregular;
+    }
+    let mut all = Vec::new();
+    for index in 0..fields.len() {
+        if fields[index].settled && !fields[index].follows {
+            continue;
+        }
+        match Loose::new(&fields[index], fields) {
+            Some(loose) if all.len() < LOOSE => {
+                fields[index].loose = Some(all.len());
+                all.push(loose);
+            }
+            _ => {
+                fields.iter_mut().for_each(|field| field.loose = None);
+                return irregular;
+            }
+        }
+    }
+    (Way::Regular, all.into())
 }
 
 fn with_time(fields: &[Field], wanted: impl Fn(TimestampRole) -> bool) -> Vec<usize> {
@@ -267,6 +334,14 @@ fn named_scopes(spec: &SchemaSpec<'_>, domain: &Domain) -> Result<NamedScopes> {
     Ok(named)
 }
 
+impl AttributesAt {
+    /// Whether payloads name scopes themselves.
+    #[inline]
+    pub(crate) fn names_scope(&self) -> bool {
+        self.purpose_scope.is_some() || self.scope.is_some()
+    }
+}
+
 impl NamedScopes {
     /// The one that counts; 0 if there is none.
     pub(crate) fn best(&self) -> u64 {
@@ -296,13 +371,10 @@ impl Plan {
         at
     }
 
-    /// Whether a payload may name its scope.
+    /// Whether a payload, or the schema for it, may name its scope.
     #[inline]
     pub(crate) fn names_scope(&self) -> bool {
-        self.at.purpose_scope.is_some()
-            || self.at.scope.is_some()
-            || self.scopes.purpose != 0
-            || self.scopes.general != 0
+        self.at.names_scope() || self.scopes.purpose != 0 || self.scopes.general != 0
     }
 
     /// The scopes that a payload of these bytes names, whose attributes are there: best first, 0 for none.
@@ -333,6 +405,23 @@ fn reaches_out(field: &Field) -> bool {
         _ if matches!(field.place, Place::Pointer(Beyond::Followed(_))) => true,
         FieldKind::Struct(schema) | FieldKind::Union(schema) => schema.plan.reaches_out,
         _ => false,
+    }
+}
+
+fn refers(field: &Field) -> bool {
+    field.place != Place::Here
+        || matches!(field.extent, Extent::Payload(_))
+        || match &field.kind {
+            FieldKind::Struct(schema) | FieldKind::Union(schema) => schema.plan.refers,
+            _ => false,
+        }
+}
+
+fn work(field: &Field) -> u64 {
+    1 + if field.settled {
+        field.span() as u64
+    } else {
+        0
     }
 }
 

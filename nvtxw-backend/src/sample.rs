@@ -8,11 +8,11 @@ use nvtxw_abi::{BatchOrdering, SchemaRole};
 use crate::batch::Refusals;
 use crate::counter::{Counter, CounterKind};
 use crate::data::{Data, Steps};
-use crate::decode;
+use crate::decode::{self, Context};
 use crate::event::{Payload, unknown_scope};
 use crate::refusal::{Refusal, RefusalTally, Result};
 use crate::scalar::read;
-use crate::schema::{Field, FieldRole, Schema, Shape};
+use crate::schema::{Field, FieldRole, Schema, Shape, Way};
 use crate::scope::ScopeRef;
 use crate::stream::StreamInfo;
 use crate::value::Visitor;
@@ -162,10 +162,17 @@ impl<'a> CounterBatch<'a> {
     #[inline]
     fn sample(&self, index: usize, bytes: &'a [u8], steps: &Steps) -> Result<CounterSample<'a>> {
         let schema = self.counter.schema();
-        let walked = schema.filter(|schema| schema.plan.needs_walk);
-        let found = walked.map(|schema| self.walk(schema, bytes, steps));
-        let found = found.transpose()?.and_then(|found| found.at);
-        let at = (found.as_ref()).or(schema.map(|schema| &schema.plan.at));
+        let mut late = None;
+        if let Some(schema) = schema {
+            if schema.plan.way != Way::Settled {
+                late = self.walk(schema, bytes, steps)?.at;
+            }
+            for &index in &schema.plan.checked {
+                let field = &schema.fields[index];
+                decode::check_field(field, bytes, field.offset, self.stream.domain())?;
+            }
+        }
+        let at = (late.as_ref()).or(schema.map(|schema| &schema.plan.at));
         let time = match (self.times, at.and_then(|at| at.time)) {
             (Times::One(time), _) => time,
             (Times::Each(times), _) => read(times, index * size_of::<i64>()),
@@ -273,6 +280,7 @@ pub struct CounterSample<'a> {
 
 impl CounterSample<'_> {
     /// When it was taken, in ticks of the batch's [time domain](CounterBatch::time_domain).
+    #[inline]
     pub fn time(&self) -> i64 {
         self.time
     }
@@ -299,28 +307,37 @@ impl CounterSample<'_> {
 
     /// Shows the sample: one value for a scalar counter, under a field that is named as the counter; for a group its fields,
     /// without the timestamp and the scope.
+    #[inline]
     pub fn visit<V: Visitor>(&self, visitor: &mut V) {
-        let domain = self.stream.domain();
+        let context = &Context::new(self.stream.domain());
         match &self.counter.kind {
-            CounterKind::Group(schema) => {
-                let is_generic = schema.role == SchemaRole::Generic;
-                let shown = |field: &Field| match field.role {
-                    FieldRole::Time(_) | FieldRole::Scope if is_generic => false,
-                    _ => !field.is_attribute,
-                };
-                if schema.plan.needs_walk {
-                    let (sample, steps) = (payload(schema, self.bytes), Steps::unlimited());
-                    let data = data(&sample, self.stream, &steps);
-                    walk::show_some(schema, self.bytes, &data, shown, visitor);
-                } else {
-                    decode::visit_fields(schema, self.bytes, domain, shown, visitor);
-                }
+            CounterKind::Group(schema)
+                if schema.plan.way == Way::Settled && schema.role != SchemaRole::Generic =>
+            {
+                decode::visit_event(schema, self.bytes, context, visitor);
             }
+            CounterKind::Group(schema) => self.visit_group(schema, visitor),
             CounterKind::Scalar(_) => {
                 if let Some(field) = &self.counter.field {
-                    decode::visit_field(field, None, self.bytes, domain, visitor);
+                    decode::visit(field, field.whole, self.bytes, 0, context, visitor);
                 }
             }
+        }
+    }
+
+    fn visit_group<V: Visitor>(&self, schema: &Arc<Schema>, visitor: &mut V) {
+        let is_generic = schema.role == SchemaRole::Generic;
+        let shown = |field: &Field| match field.role {
+            FieldRole::Time(_) | FieldRole::Scope if is_generic => false,
+            _ => !field.is_attribute,
+        };
+        if schema.plan.way == Way::Settled {
+            let context = &Context::new(self.stream.domain());
+            decode::visit_fields(schema, self.bytes, context, shown, visitor);
+        } else {
+            let (sample, steps) = (payload(schema, self.bytes), Steps::unlimited());
+            let data = data(&sample, self.stream, &steps);
+            walk::show_some(schema, self.bytes, &data, shown, visitor);
         }
     }
 }

@@ -1,106 +1,194 @@
-//! Values of predefined types.
+//! Values of predefined types: how each is read.
 
 use bytemuck::AnyBitPattern;
 use nvtxw_abi::EntryType;
 
 use crate::domain::Domain;
+use crate::schema::FieldKind;
 use crate::value::Value;
 
 /// The value of type `T` at `offset`, aligned or not.
-#[inline]
+#[inline(always)]
 pub(crate) fn read<T: AnyBitPattern>(bytes: &[u8], offset: usize) -> T {
     bytemuck::pod_read_unaligned(&bytes[offset..offset + size_of::<T>()])
 }
 
-/// The value of a predefined type that is neither text nor a union's selector; of one of those its bytes.
-#[inline]
-pub(crate) fn scalar<'a>(ty: EntryType, bytes: &'a [u8], domain: &'a Domain) -> Value<'a> {
-    match ty {
-        EntryType::Int8 => Value::I64(read::<i8>(bytes, 0).into()),
-        EntryType::Int16 => Value::I64(read::<i16>(bytes, 0).into()),
-        EntryType::Int32 => Value::I64(read::<i32>(bytes, 0).into()),
-        EntryType::Int64 => Value::I64(read(bytes, 0)),
-        EntryType::UInt64 => Value::U64(read(bytes, 0)),
-        EntryType::Int128 => Value::I128(read(bytes, 0)),
-        EntryType::UInt128 => Value::U128(read(bytes, 0)),
-        EntryType::Float | EntryType::Float32 => Value::F32(read(bytes, 0)),
-        EntryType::Double | EntryType::Float64 => Value::F64(read(bytes, 0)),
-        EntryType::Float16 => Value::F32(from_f16(read(bytes, 0))),
-        EntryType::BFloat16 => Value::F32(f32::from_bits(u32::from(read::<u16>(bytes, 0)) << 16)),
-        EntryType::TensorFloat32 => Value::F32(from_tf32(read(bytes, 0))),
-        EntryType::Float128 => Value::F64(from_f128(read(bytes, 0))),
-        EntryType::LongDouble => Value::F64(from_long_double(read(bytes, 0))),
-        EntryType::Short | EntryType::Int | EntryType::Long | EntryType::LongLong => {
-            let size = width(ty);
-            let shift = 64 - 8 * size as u32;
-            Value::I64(((unsigned(bytes, size) << shift) as i64) >> shift)
+/// How an element is read, or a field as a whole: worked out when its schema is registered, so that one jump leads there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    I8,
+    I16,
+    I32,
+    I64,
+    I128,
+    U8,
+    U16,
+    U32,
+    U64,
+    U128,
+    F16,
+    BFloat16,
+    TensorFloat32,
+    F32,
+    F64,
+    F128,
+    LongDouble,
+    Char8,
+    Char16,
+    Char32,
+    Address,
+    String,
+    Byte,
+    /// An enum of so many bytes.
+    Enum1,
+    Enum2,
+    Enum4,
+    Enum8,
+    Text,
+    Struct,
+    /// Its member is found by a walk.
+    Union,
+    /// Several elements.
+    Array,
+    /// What an event has located.
+    Loose,
+    /// What an event has as an attribute, and doesn't show as a field.
+    Nothing,
+}
+
+impl Read {
+    /// How an element of this kind is read.
+    pub(crate) fn of(kind: &FieldKind) -> Self {
+        match kind {
+            FieldKind::Scalar(ty) => Self::of_scalar(*ty),
+            FieldKind::Text(_) => Self::Text,
+            FieldKind::Struct(_) => Self::Struct,
+            FieldKind::Union(_) => Self::Union,
+            FieldKind::Enum(meaning) => match meaning.size() {
+                1 => Self::Enum1,
+                2 => Self::Enum2,
+                4 => Self::Enum4,
+                _ => Self::Enum8,
+            },
         }
-        EntryType::Char
-        | EntryType::Char8
-        | EntryType::Char16
-        | EntryType::Char32
-        | EntryType::WChar => Value::Char(unsigned(bytes, width(ty)) as u32),
-        EntryType::Address => Value::Address(read(bytes, 0)),
-        EntryType::RegisteredString => Value::Registered(domain.registered(read(bytes, 0))),
-        EntryType::UChar
-        | EntryType::UShort
-        | EntryType::UInt
-        | EntryType::ULong
-        | EntryType::ULongLong
-        | EntryType::UInt8
-        | EntryType::UInt16
-        | EntryType::UInt32
-        | EntryType::Size
-        | EntryType::RangeId
-        | EntryType::Category
-        | EntryType::ColorArgb
-        | EntryType::ScopeId
-        | EntryType::PidUInt32
-        | EntryType::PidUInt64
-        | EntryType::TidUInt32
-        | EntryType::TidUInt64 => Value::U64(unsigned(bytes, width(ty))),
-        EntryType::Byte
-        | EntryType::CString
-        | EntryType::CStringUtf8
-        | EntryType::CStringUtf16
-        | EntryType::CStringUtf32
-        | EntryType::UnionSelector => Value::Bytes(&bytes[..width(ty)]),
+    }
+
+    /// Of what is no scalar (text, a union's selector) the first byte.
+    fn of_scalar(ty: EntryType) -> Self {
+        use EntryType::*;
+
+        match ty {
+            Int8 => Self::I8,
+            Int16 => Self::I16,
+            Int32 => Self::I32,
+            Int64 => Self::I64,
+            Int128 => Self::I128,
+            Short | Int | Long | LongLong => match width(ty) {
+                2 => Self::I16,
+                4 => Self::I32,
+                _ => Self::I64,
+            },
+            UInt128 => Self::U128,
+            UChar | UShort | UInt | ULong | ULongLong | UInt8 | UInt16 | UInt32 | UInt64 | Size
+            | RangeId | Category | ColorArgb | ScopeId | PidUInt32 | PidUInt64 | TidUInt32
+            | TidUInt64 => match width(ty) {
+                1 => Self::U8,
+                2 => Self::U16,
+                4 => Self::U32,
+                _ => Self::U64,
+            },
+            Float16 => Self::F16,
+            BFloat16 => Self::BFloat16,
+            TensorFloat32 => Self::TensorFloat32,
+            Float | Float32 => Self::F32,
+            Double | Float64 => Self::F64,
+            Float128 => Self::F128,
+            LongDouble => Self::LongDouble,
+            Char | Char8 | Char16 | Char32 | WChar => match width(ty) {
+                1 => Self::Char8,
+                2 => Self::Char16,
+                _ => Self::Char32,
+            },
+            Address => Self::Address,
+            RegisteredString => Self::String,
+            Byte | CString | CStringUtf8 | CStringUtf16 | CStringUtf32 | UnionSelector => {
+                Self::Byte
+            }
+        }
+    }
+
+    /// The value of a scalar at `at`; `None` for what is none, or has a meaning.
+    pub(crate) fn scalar<'a>(
+        self,
+        bytes: &'a [u8],
+        at: usize,
+        domain: &'a Domain,
+    ) -> Option<Value<'a>> {
+        Some(match self {
+            Self::I8 => Value::I64(read::<i8>(bytes, at).into()),
+            Self::I16 => Value::I64(read::<i16>(bytes, at).into()),
+            Self::I32 => Value::I64(read::<i32>(bytes, at).into()),
+            Self::I64 => Value::I64(read(bytes, at)),
+            Self::I128 => Value::I128(read(bytes, at)),
+            Self::U8 => Value::U64(read::<u8>(bytes, at).into()),
+            Self::U16 => Value::U64(read::<u16>(bytes, at).into()),
+            Self::U32 => Value::U64(read::<u32>(bytes, at).into()),
+            Self::U64 => Value::U64(read(bytes, at)),
+            Self::U128 => Value::U128(read(bytes, at)),
+            Self::F16 => Value::F32(from_f16(read(bytes, at))),
+            Self::BFloat16 => Value::F32(f32::from_bits(u32::from(read::<u16>(bytes, at)) << 16)),
+            Self::TensorFloat32 => Value::F32(from_tf32(read(bytes, at))),
+            Self::F32 => Value::F32(read(bytes, at)),
+            Self::F64 => Value::F64(read(bytes, at)),
+            Self::F128 => Value::F64(from_f128(read(bytes, at))),
+            Self::LongDouble => Value::F64(from_long_double(read(bytes, at))),
+            Self::Char8 => Value::Char(read::<u8>(bytes, at).into()),
+            Self::Char16 => Value::Char(read::<u16>(bytes, at).into()),
+            Self::Char32 => Value::Char(read(bytes, at)),
+            Self::Address => Value::Address(read(bytes, at)),
+            Self::String => Value::Registered(domain.registered(read(bytes, at))),
+            Self::Byte => Value::Bytes(&bytes[at..=at]),
+            _ => return None,
+        })
+    }
+
+    /// The bits of an integer at `at`, named or not; `None` for what is none, or too great.
+    #[inline(always)]
+    pub(crate) fn bits(self, bytes: &[u8], at: usize) -> Option<u64> {
+        Some(match self {
+            Self::I8 | Self::U8 | Self::Char8 | Self::Enum1 => read::<u8>(bytes, at).into(),
+            Self::I16 | Self::U16 | Self::Enum2 => read::<u16>(bytes, at).into(),
+            Self::I32 | Self::U32 | Self::Enum4 => read::<u32>(bytes, at).into(),
+            Self::I64 | Self::U64 | Self::Enum8 => read(bytes, at),
+            Self::I128 | Self::U128 => return u64::try_from(read::<u128>(bytes, at)).ok(),
+            _ => return None,
+        })
+    }
+
+    /// An integer at `at` as a number of things: a negative one counts as 0, and what is too great as the greatest. `None` for
+    /// what is no integer.
+    #[inline(always)]
+    pub(crate) fn count(self, bytes: &[u8], at: usize) -> Option<usize> {
+        let not_negative = |value: i64| usize::try_from(value).unwrap_or_default();
+        Some(match self {
+            Self::I8 | Self::Char8 => not_negative(read::<i8>(bytes, at).into()),
+            Self::I16 => not_negative(read::<i16>(bytes, at).into()),
+            Self::I32 => not_negative(read::<i32>(bytes, at).into()),
+            Self::I64 => not_negative(read(bytes, at)),
+            Self::U8 => read::<u8>(bytes, at).into(),
+            Self::U16 => read::<u16>(bytes, at).into(),
+            Self::U32 => read::<u32>(bytes, at) as usize,
+            Self::U64 => read::<u64>(bytes, at) as usize,
+            Self::I128 => usize::try_from(read::<i128>(bytes, at).max(0)).unwrap_or(usize::MAX),
+            Self::U128 => usize::try_from(read::<u128>(bytes, at)).unwrap_or(usize::MAX),
+            _ => return None,
+        })
     }
 }
 
 #[inline]
 fn width(ty: EntryType) -> usize {
     ty.layout().map_or(0, |(size, _)| size)
-}
-
-/// An unsigned integer of 1, 2, 4 or 8 bytes.
-#[inline]
-pub(crate) fn unsigned(bytes: &[u8], size: usize) -> u64 {
-    match size {
-        1 => read::<u8>(bytes, 0).into(),
-        2 => read::<u16>(bytes, 0).into(),
-        4 => read::<u32>(bytes, 0).into(),
-        _ => read(bytes, 0),
-    }
-}
-
-/// An integer as a number of things: a negative one counts as 0, and what is too great as the greatest.
-pub(crate) fn count(ty: EntryType, bytes: &[u8]) -> usize {
-    let size = width(ty);
-    if size == 16 {
-        let value: u128 = read(bytes, 0);
-        return match ty {
-            EntryType::Int128 if value >> 127 != 0 => 0,
-            _ => usize::try_from(value).unwrap_or(usize::MAX),
-        };
-    }
-    let value = unsigned(bytes, size);
-    let is_negative = ty.is_signed() && value >> (8 * size - 1) != 0;
-    if is_negative {
-        0
-    } else {
-        usize::try_from(value).unwrap_or(usize::MAX)
-    }
 }
 
 /// IEEE 754 binary16, exactly.
@@ -194,7 +282,7 @@ fn scale(value: f64, exponent: i32) -> f64 {
 mod tests {
     use nvtxw_abi::EntryType;
 
-    use super::{count, from_f16, from_f128, from_long_double, from_tf32};
+    use super::{Read, from_f16, from_f128, from_long_double, from_tf32};
 
     #[test]
     fn half_floats_are_exact() {
@@ -293,14 +381,29 @@ mod tests {
 
     #[test]
     fn counts_are_never_negative() {
+        let count = |ty, bytes: &[u8]| Read::of_scalar(ty).count(bytes, 0).expect("an integer");
         assert_eq!(count(EntryType::Int8, &[0xFF]), 0);
+        assert_eq!(count(EntryType::Char, &[0xFF]), 0);
         assert_eq!(count(EntryType::UInt8, &[0xFF]), 255);
+        assert_eq!(count(EntryType::Short, &(-1_i16).to_ne_bytes()), 0);
         assert_eq!(count(EntryType::Int64, &i64::MIN.to_ne_bytes()), 0);
         assert_eq!(count(EntryType::Int32, &7_i32.to_ne_bytes()), 7);
         assert_eq!(count(EntryType::Int128, &(-1_i128).to_ne_bytes()), 0);
         assert_eq!(
+            count(EntryType::Int128, &i128::MAX.to_ne_bytes()),
+            usize::MAX
+        );
+        assert_eq!(
             count(EntryType::UInt128, &u128::MAX.to_ne_bytes()),
             usize::MAX
         );
+        assert_eq!(Read::of_scalar(EntryType::Float64).count(&[0; 8], 0), None);
+    }
+
+    #[test]
+    fn every_integer_can_be_a_count() {
+        for ty in EntryType::ALL.iter().filter(|ty| ty.is_integer()) {
+            assert!(Read::of_scalar(*ty).count(&[0; 16], 0).is_some(), "{ty:?}");
+        }
     }
 }

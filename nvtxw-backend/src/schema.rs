@@ -5,8 +5,11 @@ use std::sync::Arc;
 use nvtxw_abi::{EntryType, EventKind, SchemaRole, TimestampRole};
 
 use crate::enumeration::Enum;
+use crate::locate::Loose;
 use crate::places::Places;
 use crate::raw::Promise;
+use crate::refusal::Refusal;
+use crate::scalar::Read;
 use crate::semantics::{Correlation, CounterSemantics};
 
 /// A registered schema: the layout of a payload, worked out at registration.
@@ -78,23 +81,27 @@ impl Schema {
         }
     }
 
-    /// The type of the text that the payload is as a whole.
-    pub(crate) fn as_text(&self) -> Option<EntryType> {
-        match (self.shape, &*self.fields) {
-            (
-                Shape::Dynamic,
-                [
-                    Field {
-                        kind: FieldKind::Text(ty),
-                        place: Place::Here,
-                        extent: Extent::ZeroTerminated,
-                        offset: 0,
-                        ..
-                    },
-                ],
-            ) => Some(*ty),
-            _ => None,
+    /// The member of a union that a selector of this value selects. The selector itself is none.
+    #[inline]
+    pub(crate) fn member(&self, selected: u64) -> Option<&Field> {
+        match self.shape {
+            Shape::SelectingUnion(own) if own as u64 == selected => None,
+            _ => self.fields.get(usize::try_from(selected).ok()?),
         }
+    }
+
+    /// That a union's selector has this value, or there is none.
+    #[cold]
+    pub(crate) fn selects_none(&self, selector: Option<u64>) -> Refusal {
+        let label = self.label();
+        Refusal::invalid(match selector {
+            Some(selector) => format!(
+                "the selector of the union {label} is {selector}, which is none of its members: that is the index of an entry"
+            ),
+            None => format!(
+                "{label} is a union that an entry beside it selects from: put it into a struct that has such an entry"
+            ),
+        })
     }
 
     /// How people call it.
@@ -113,6 +120,11 @@ pub struct Field {
     pub(crate) name: Box<str>,
     pub(crate) description: Option<Box<str>>,
     pub(crate) kind: FieldKind,
+    /// How one element is read.
+    pub(crate) element: Read,
+    /// How all of the field is, if it is settled; and what is shown of it as a field of an event.
+    pub(crate) whole: Read,
+    pub(crate) shown: Read,
     /// 0 for one that `follows`.
     pub(crate) offset: usize,
     /// Whether it comes after a field of varying size, so that only a walk finds it.
@@ -128,13 +140,21 @@ pub struct Field {
     pub(crate) selector: Option<usize>,
     /// Where a walk keeps the place of a field that others refer to.
     pub(crate) slot: Option<usize>,
-    /// Whether it lies here with a fixed size, and all that is in it does.
+    /// What tells the length of all elements, or selects the member of the union, if it is an integer at a known place.
+    pub(crate) told_by: Option<Integer>,
+    /// Whether it lies here with a fixed size, and all that is in it does, without unions.
     pub(crate) plain: bool,
+    /// The same with unions whose selectors are at known places.
+    pub(crate) settled: bool,
+    /// Whether a settled field holds something that may be wrong: a registered string, or a union's selector.
+    pub(crate) has_checks: bool,
+    /// Where an event of a [regular](Way::Regular) schema keeps the data of a field that is not settled, or follows one of varying
+    /// size.
+    pub(crate) loose: Option<usize>,
     pub(crate) hidden: bool,
     pub(crate) role: FieldRole,
     /// Whether an event takes the value as one of its attributes, so that it is not shown as a field.
     pub(crate) is_attribute: bool,
-    pub(crate) has_handles: bool,
     pub(crate) counter_semantics: Option<CounterSemantics>,
     pub(crate) correlation: Option<Correlation>,
 }
@@ -263,6 +283,25 @@ pub(crate) enum Extent {
     Payload(usize),
 }
 
+/// An integer in the same struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Integer {
+    pub(crate) offset: usize,
+    pub(crate) reading: Read,
+}
+
+/// How the fields of a payload are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// All are settled.
+    #[default]
+    Settled,
+    /// A few are not; each of them is text, or some settled elements.
+    Regular,
+    /// By a walk.
+    Irregular,
+}
+
 /// What a field is to the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldRole {
@@ -296,14 +335,25 @@ pub(crate) struct Plan {
     pub(crate) time_domain: Option<u64>,
     /// The one that `end` names.
     pub(crate) end_time_domain: Option<u64>,
-    /// Whether a field that is shown is or holds a registered string.
-    pub(crate) has_handles: bool,
+    /// Whether more than time and message is to be looked at.
+    pub(crate) has_more: bool,
+    /// The settled fields, by their indices, that are shown and hold something that may be wrong.
+    pub(crate) checked: Box<[usize]>,
+    pub(crate) way: Way,
+    /// The [loose](Field::loose) fields.
+    pub(crate) loose: Box<[Loose]>,
+    /// Steps that are taken for all that lies in place.
+    pub(crate) work: u64,
+    /// Whether a payload refers to data outside of its fields.
+    pub(crate) refers: bool,
     /// Whether a pointer in it is followed out of the event.
     pub(crate) reaches_out: bool,
     /// Whether all fields are plain, and the schema is static.
     pub(crate) is_plain: bool,
-    /// Whether only a walk finds what is in a payload.
-    pub(crate) needs_walk: bool,
+    /// Whether all fields are settled, and the size is fixed.
+    pub(crate) is_settled: bool,
+    /// The type of the text that the payload is as a whole.
+    pub(crate) whole_text: Option<EntryType>,
     /// Whether all fields are numbers (or timestamps): what a counter can have.
     pub(crate) is_numeric: bool,
     /// How many places of fields a walk keeps.
@@ -332,8 +382,8 @@ pub(crate) enum MessageAt {
     },
     /// The whole payload.
     Whole(EntryType),
-    /// What a walk finds in the field of this index.
-    Walk(usize),
+    /// In the field of this index, which is not plain or follows one of varying size.
+    Loose(usize),
 }
 
 /// Offsets of an event's attributes in a payload; any number for those that only a walk finds.

@@ -1,6 +1,6 @@
 //! Who takes what a walk comes by.
 
-use crate::decode::{check_field, text_of, visit_field};
+use crate::decode::{Context, check_elements, text_of, visit, visit_array};
 use crate::domain::Domain;
 use crate::event::Text;
 use crate::refusal::Result;
@@ -41,11 +41,13 @@ impl<'a> Check<'a> {
 }
 
 impl<'a> Sink<'a> for Check<'a> {
-    fn plain(&mut self, field: &'a Field, count: Option<usize>, bytes: &'a [u8]) -> Result<()> {
-        check_field(field, count, bytes, self.domain)?;
+    fn plain(&mut self, field: &'a Field, _: Option<usize>, bytes: &'a [u8]) -> Result<()> {
+        if field.has_checks {
+            check_elements(field, bytes, self.domain)?;
+        }
         if self.wants(field) {
             self.message = match field.kind {
-                FieldKind::Text(ty) => Text::of(text::value(ty, text_of(field, ty, bytes))),
+                FieldKind::Text(ty) => Text::of(text::value(ty, text_of(field, bytes))),
                 _ => self.domain.registered(read(bytes, 0)).map(Text::Registered),
             };
         }
@@ -78,7 +80,11 @@ pub(crate) struct Show<'v, 'a, V> {
 
 impl<'a, V: Visitor> Sink<'a> for Show<'_, 'a, V> {
     fn plain(&mut self, field: &'a Field, count: Option<usize>, bytes: &'a [u8]) -> Result<()> {
-        visit_field(field, count, bytes, self.domain, self.visitor);
+        let context = &Context::new(self.domain);
+        match count {
+            None => visit(field, field.element, bytes, 0, context, self.visitor),
+            Some(count) => visit_array(field, count, bytes, context, self.visitor),
+        }
         Ok(())
     }
 

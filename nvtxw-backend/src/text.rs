@@ -83,18 +83,37 @@ pub(crate) fn unit_size(ty: EntryType) -> usize {
     }
 }
 
-/// What comes before the first null.
+/// How many bytes come before the first unit of all zero bytes; units that are cut off at the end don't count.
 #[inline]
-pub(crate) fn before_null(ty: EntryType, bytes: &[u8]) -> &[u8] {
-    match unit_size(ty) {
-        1 => bytes.split(|byte| *byte == 0).next().unwrap_or_default(),
-        unit => {
-            let is_null = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
-            let mut units = bytes.chunks_exact(unit);
-            let len = units.position(is_null).unwrap_or(bytes.len() / unit);
-            &bytes[..len * unit]
+pub(crate) fn find_null(bytes: &[u8], unit: usize) -> Option<usize> {
+    if unit != 1 {
+        let is_null = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
+        return bytes
+            .chunks_exact(unit)
+            .position(is_null)
+            .map(|units| units * unit);
+    }
+    // Eight at a time: the first byte that is zero is the lowest whose top bit gets set.
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let zeros = word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
+        if zeros != 0 {
+            return Some(index * 8 + zeros.trailing_zeros() as usize / 8);
         }
     }
+    let before = words.len() * 8;
+    rest.iter()
+        .position(|byte| *byte == 0)
+        .map(|at| before + at)
+}
+
+/// What comes before the first null, in whole units.
+#[inline]
+pub(crate) fn before_null(ty: EntryType, bytes: &[u8]) -> &[u8] {
+    let unit = unit_size(ty);
+    let len = find_null(bytes, unit).unwrap_or(bytes.len() / unit * unit);
+    &bytes[..len]
 }
 
 /// Text of this type.
@@ -110,7 +129,7 @@ pub(crate) fn value(ty: EntryType, bytes: &[u8]) -> Value<'_> {
 mod tests {
     use nvtxw_abi::EntryType;
 
-    use super::{WideText, before_null};
+    use super::{WideText, before_null, find_null};
 
     #[test]
     fn text_ends_before_the_first_null() {
@@ -129,6 +148,21 @@ mod tests {
             before_null(EntryType::CStringUtf32, b"a\0\0\0b\0\0\0\0\0\0\0"),
             b"a\0\0\0b\0\0\0"
         );
+    }
+
+    #[test]
+    fn the_first_null_is_found_wherever_it_is() {
+        for len in 0..40 {
+            let mut bytes = vec![0x80; len];
+            assert_eq!(find_null(&bytes, 1), None);
+            for at in (0..len).rev() {
+                bytes[at] = 0;
+                assert_eq!(find_null(&bytes, 1), Some(at));
+                // What is one more than zero is not taken for it.
+                bytes[..at].fill(1);
+                assert_eq!(find_null(&bytes, 1), Some(at));
+            }
+        }
     }
 
     #[test]

@@ -5,12 +5,12 @@
 
 use nvtxw_abi::EntryType;
 
-use crate::data::{Data, Target, too_much};
+use crate::data::{Data, SKIPPED, Target, endless, outside, too_much};
 use crate::event::Text;
 use crate::raw::TEXT_LIMIT;
 use crate::refusal::{Refusal, Result};
 use crate::region::Region;
-use crate::scalar::{self, read, unsigned};
+use crate::scalar::read;
 use crate::schema::{AttributesAt, Extent, Field, FieldKind, MessageAt, Place, Schema, Shape};
 use crate::sink::{Check, Show, Sink};
 use crate::text;
@@ -19,12 +19,9 @@ use crate::value::{Value, Visitor};
 /// Arrays have no more dimensions.
 const DIMENSIONS: usize = 32;
 
-/// One step stands for so many bytes of text, at which only the backend looks.
-const SKIPPED: usize = 64;
-
 /// What a walk finds in a payload that is good.
 pub(crate) struct Found<'a> {
-    /// The message, if [`MessageAt::Walk`] says that the walk finds it.
+    /// The message, if [`MessageAt::Loose`] says that it has one.
     pub(crate) message: Option<Text<'a>>,
     /// Where the attributes are, if not all are where the plan says.
     pub(crate) at: Option<AttributesAt>,
@@ -42,7 +39,7 @@ pub(crate) fn check<'a>(
         domain: data.domain,
         plan: &schema.plan,
         wanted: match schema.plan.message {
-            Some(MessageAt::Walk(index)) => Some(&schema.fields[index]),
+            Some(MessageAt::Loose(index)) => Some(&schema.fields[index]),
             _ => None,
         },
         message: None,
@@ -246,7 +243,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
                 let whole = region
                     .piece(at, field.size)
                     .ok_or_else(|| outside(field, at, field.size, region))?;
-                let len = self.find_zero(field, whole, unit)?;
+                let len = self.data.find_null(field, whole, unit)?;
                 (&whole[..len.unwrap_or(whole.len())], field.size)
             }
             Extent::ZeroTerminated => {
@@ -317,26 +314,18 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         if region.piece(base, schema.size).is_none() {
             return Err(cut(schema.label(), base, schema.size, region));
         }
-        let own = match schema.shape {
-            Shape::SelectingUnion(own) => Some(own),
-            _ => None,
-        };
         let frame = Frame {
             schema,
             region,
             base,
             places: &[],
         };
-        let selected = selector
-            .or(own.map(|own| select(&frame, own)))
-            .and_then(|selected| usize::try_from(selected).ok())
-            .filter(|selected| own != Some(*selected))
-            .and_then(|selected| schema.fields.get(selected));
-        let Some(field) = selected else {
-            return Err(selects_none(
-                schema,
-                selector.or(own.map(|own| select(&frame, own))),
-            ));
+        let selected = match (selector, schema.shape) {
+            (None, Shape::SelectingUnion(own)) => Some(select(&frame, own)),
+            (selected, _) => selected,
+        };
+        let Some(field) = selected.and_then(|selected| schema.member(selected)) else {
+            return Err(schema.selects_none(selected));
         };
         self.field(field, base + field.offset, &frame)?;
         Ok(base + schema.size)
@@ -423,10 +412,10 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
             }
             Extent::Schema | Extent::ZeroTerminated => (0, field, Some(0), frame.region, 0),
         };
-        let ty = match (&source.kind, source.place) {
-            (FieldKind::Scalar(ty), Place::Here) if ty.is_integer() => *ty,
+        match (&source.kind, source.place) {
+            (FieldKind::Scalar(ty), Place::Here) if ty.is_integer() => {}
             _ => return Err(no_length(field, index)),
-        };
+        }
         let mut dimensions = Dimensions {
             sizes: [0; DIMENSIONS],
             count: 0,
@@ -446,7 +435,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
                 .sizes
                 .get_mut(dimensions.count)
                 .ok_or_else(|| too_many_dimensions(field))?;
-            *next = scalar::count(ty, size);
+            *next = source.element.count(size, 0).unwrap_or_default();
             dimensions.count += 1;
             at += source.size;
         }
@@ -462,7 +451,8 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
     ) -> Result<Option<usize>> {
         match region {
             Region::Inside(bytes) => {
-                self.find_zero(field, bytes.get(at..).unwrap_or_default(), unit)
+                self.data
+                    .find_null(field, bytes.get(at..).unwrap_or_default(), unit)
             }
             Region::Outside(memory) => {
                 let left = usize::try_from(self.data.steps.left()).unwrap_or(usize::MAX);
@@ -475,25 +465,6 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
                 Ok(Some(len))
             }
         }
-    }
-
-    /// How many bytes come before the first unit of all zero bytes.
-    fn find_zero(&self, field: &Field, bytes: &[u8], unit: usize) -> Result<Option<usize>> {
-        let affordable = usize::try_from(self.data.steps.left()).unwrap_or(usize::MAX);
-        let window = &bytes[..bytes.len().min(affordable)];
-        let is_zero = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
-        let len = match unit {
-            1 => window.iter().position(|byte| *byte == 0),
-            _ => {
-                let units = window.chunks_exact(unit).position(is_zero);
-                units.map(|units| units * unit)
-            }
-        };
-        self.step(len.unwrap_or(window.len()) as u64, field)?;
-        if len.is_none() && window.len() < bytes.len() {
-            return Err(too_much(field));
-        }
-        Ok(len)
     }
 
     /// What lies in one piece at `at`; returns where it ends.
@@ -560,11 +531,9 @@ fn place(frame: &Frame<'_, '_>, field: &Field) -> usize {
 /// What a selector says. It was walked through before its union, or is a part of it.
 fn select(frame: &Frame<'_, '_>, selector: usize) -> u64 {
     let field = &frame.schema.fields[selector];
-    match frame.region.piece(place(frame, field), field.size) {
-        Some(bytes) if field.size <= 8 => unsigned(bytes, field.size),
-        Some(bytes) => u64::try_from(read::<u128>(bytes, 0)).unwrap_or(u64::MAX),
-        None => u64::MAX,
-    }
+    let bytes = frame.region.piece(place(frame, field), field.size);
+    let selected = bytes.and_then(|bytes| field.element.bits(bytes, 0));
+    selected.unwrap_or(u64::MAX)
 }
 
 /// The number of elements; too many are as many as can be.
@@ -578,27 +547,10 @@ fn product(sizes: &[usize]) -> usize {
 }
 
 #[cold]
-fn outside(field: &Field, at: usize, size: usize, region: Region<'_>) -> Refusal {
-    Refusal::invalid(format!(
-        "`{}` would have {size} bytes at offset {at}, but there are only {} bytes",
-        field.name(),
-        region.len()
-    ))
-}
-
-#[cold]
 fn cut(what: String, at: usize, size: usize, region: Region<'_>) -> Refusal {
     Refusal::invalid(format!(
         "{what} would have {size} bytes at offset {at}, but there are only {} bytes",
         region.len()
-    ))
-}
-
-#[cold]
-fn endless(field: &Field, len: usize) -> Refusal {
-    Refusal::invalid(format!(
-        "`{}` has no element of all zero bytes that would end it within {len} bytes",
-        field.name()
     ))
 }
 
@@ -633,17 +585,4 @@ fn too_many_dimensions(field: &Field) -> Refusal {
         "`{}` has more than {DIMENSIONS} dimensions, which are not decoded",
         field.name()
     ))
-}
-
-#[cold]
-fn selects_none(schema: &Schema, selector: Option<u64>) -> Refusal {
-    let label = schema.label();
-    Refusal::invalid(match selector {
-        Some(selector) => format!(
-            "the selector of the union {label} is {selector}, which is none of its members: that is the index of an entry"
-        ),
-        None => format!(
-            "{label} is a union that an entry beside it selects from: put it into a struct that has such an entry"
-        ),
-    })
 }

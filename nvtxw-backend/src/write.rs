@@ -29,24 +29,24 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
             ..
         } = stream;
         let domain = &**info.domain();
-        let payload = |index: usize| {
-            payload(domain, &args[index])
-                .map_err(|refusal| refusal.at(format_args!("payload {index}")))
-        };
-
-        if args.len() == 1 {
-            let payload = payload(0)?;
+        if let [arg] = args {
+            let payload = payload(domain, arg).map_err(|refusal| in_payload(0, refusal))?;
             if let Some(kind) = payload.schema.event_kind() {
-                let event = Event::of_one(
-                    info,
-                    0,
-                    payload,
-                    kind,
-                    None,
-                    &Steps::for_bytes(payload.bytes.len(), payload.schema.plan.reaches_out),
-                )?;
+                let Payload { schema, bytes, .. } = payload;
+                let steps = Steps::for_bytes(bytes.len(), schema.plan.reaches_out);
+                let mut event = Event::unread(info, 0, schema, kind, None);
+                event.read(bytes, 0, &steps)?;
                 return backend.call(|backend| backend.write_event(&event));
             }
+        }
+        let payload = |index: usize| {
+            payload(domain, &args[index]).map_err(|refusal| in_payload(index, refusal))
+        };
+        // Plain events are a header and text.
+        if args.len() == 2 {
+            let event = [payload(0)?, payload(1)?];
+            let event = Event::gather(info, &event)?;
+            return backend.call(|backend| backend.write_event(&event));
         }
         let mut gathered = emptied(std::mem::take(payloads));
         for index in 0..args.len() {
@@ -67,35 +67,58 @@ fn emptied<'b>(mut payloads: Vec<Payload<'_>>) -> Vec<Payload<'b>> {
     none.collect()
 }
 
+#[cold]
+fn in_payload(index: usize, refusal: Refusal) -> Refusal {
+    refusal.at(format_args!("payload {index}"))
+}
+
 /// The payload that `arg` describes.
+#[inline(always)]
 fn payload<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
-    let id = arg.schema_id();
+    match IdClass::of(arg.schema_id()) {
+        IdClass::Static | IdClass::Dynamic if !arg.is_empty() => {
+            let schema = schema(domain, arg.schema_id())?;
+            let bytes = whole(domain, schema, arg)?;
+            Ok(Payload {
+                schema,
+                bytes,
+                count: None,
+            })
+        }
+        _ => predefined_payload(domain, arg),
+    }
+}
+
+/// The same for a payload of a predefined type, and for one that is ignored.
+fn predefined_payload<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
     if arg.is_empty() {
         return Ok(predefined::blob(&[]));
     }
-    match id {
+    let schema = match arg.schema_id() {
         NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED => return arg.bytes(None, None).map(predefined::blob),
         NVTX_TYPE_PAYLOAD_SCHEMA_RAW => return arg.bytes(None, None).map(predefined::raw),
-        _ => {}
-    }
-    let (schema, is_predefined) = match IdClass::of(id) {
-        IdClass::Predefined => (predefined::schema(id)?, true),
-        IdClass::Static | IdClass::Dynamic => (schema(domain, id)?, false),
+        id => predefined::schema(id)?,
     };
-    let text = schema.as_text();
-    let bytes = arg.bytes(text.map(unit_size), domain.promise)?;
-    let size = schema.size();
-    if bytes.len() < size {
-        return Err(too_small(schema, bytes.len()));
-    }
-    let count = (is_predefined && text.is_none())
-        .then(|| bytes.len() / size)
-        .filter(|count| *count != 1);
+    let bytes = whole(domain, schema, arg)?;
+    let count = match schema.plan.whole_text {
+        Some(_) => None,
+        None => Some(bytes.len() / schema.size()).filter(|count| *count != 1),
+    };
     Ok(Payload {
         schema,
         bytes,
         count,
     })
+}
+
+/// The bytes of a payload of `schema`, at least as many as that has.
+#[inline(always)]
+fn whole<'a>(domain: &Domain, schema: &Schema, arg: &PayloadArg<'a>) -> Result<&'a [u8]> {
+    let bytes = arg.bytes(schema.plan.whole_text.map(unit_size), domain.promise)?;
+    match bytes.len() < schema.size() {
+        true => Err(too_small(schema, bytes.len())),
+        false => Ok(bytes),
+    }
 }
 
 pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
@@ -126,7 +149,7 @@ pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
                 return Ok(());
             }
             // What no entry refers to is not looked at.
-            let flex = match schema.plan.needs_walk {
+            let flex = match schema.plan.refers {
                 true => arg.flex.get()?,
                 false => None,
             };

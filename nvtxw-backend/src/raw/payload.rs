@@ -39,6 +39,7 @@ impl<'a> PayloadArg<'a> {
 
     /// The payload's bytes. Only text, of code units of so many bytes, may say that its end is where its null is, and only
     /// where a promise lets us look for that.
+    #[inline]
     pub(crate) fn bytes(&self, unit: Option<usize>, promise: Option<Promise>) -> Result<&'a [u8]> {
         let nvtxPayloadData_t { size, payload, .. } = self.data;
         if size != usize::MAX || payload.is_null() {
@@ -46,6 +47,11 @@ impl<'a> PayloadArg<'a> {
             // - Who made this vouched for `size` bytes for `'a`.
             return unsafe { bytes("payload", "size", payload, size) };
         }
+        self.bytes_up_to_null(unit, promise)
+    }
+
+    fn bytes_up_to_null(&self, unit: Option<usize>, promise: Option<Promise>) -> Result<&'a [u8]> {
+        let payload = self.data.payload;
         let Some(unit) = unit else {
             return Err(Refusal::invalid(
                 "size is SIZE_MAX, which only zero-terminated text may have; give the size",
@@ -180,6 +186,7 @@ impl<'a> CounterBatchArg<'a> {
 ///
 /// # Safety
 /// `pointer` is null or points to `size` bytes that stay as they are for `'a`.
+#[inline]
 pub(crate) unsafe fn bytes<'a>(
     what: &str,
     how_many: &str,
@@ -189,19 +196,20 @@ pub(crate) unsafe fn bytes<'a>(
     if size == 0 {
         return Ok(&[]);
     }
-    if pointer.is_null() {
-        return Err(Refusal::invalid(format!(
-            "{what} is null, but {how_many} is {size}"
-        )));
-    }
-    if size > isize::MAX as usize {
-        return Err(Refusal::invalid(format!(
-            "{how_many} is {size}, more than the address space holds"
-        )));
+    if pointer.is_null() || size > isize::MAX as usize {
+        return Err(no_bytes(what, how_many, pointer, size));
     }
     // SAFETY:
     // - The pointer is not null, and bytes need no alignment.
     // - The size is no more than `isize::MAX`.
     // - The caller vouches for so many bytes for `'a`.
     Ok(unsafe { slice::from_raw_parts(pointer.cast(), size) })
+}
+
+#[cold]
+fn no_bytes(what: &str, how_many: &str, pointer: *const c_void, size: usize) -> Refusal {
+    Refusal::invalid(match pointer.is_null() {
+        true => format!("{what} is null, but {how_many} is {size}"),
+        false => format!("{how_many} is {size}, more than the address space holds"),
+    })
 }

@@ -386,7 +386,7 @@ unsafe extern "C" fn event_write(
     count: usize,
 ) -> nvtxwResultCode_t {
     let handle = stream.addr() as u64;
-    call("EventWrite", On::Stream(handle), || {
+    call("EventWrite", On::Stream(handle), move || {
         // SAFETY:
         // - The producer vouches for its arguments.
         write::event(handle, unsafe { PayloadArg::all(payloads, count) }?)
@@ -398,7 +398,7 @@ unsafe extern "C" fn event_batch_write(
     batch: *const nvtxEventBatch_t,
 ) -> nvtxwResultCode_t {
     let handle = stream.addr() as u64;
-    call("EventBatchWrite", On::Stream(handle), || {
+    call("EventBatchWrite", On::Stream(handle), move || {
         // SAFETY:
         // - The producer vouches for its arguments.
         write::event_batch(handle, &unsafe { EventBatchArg::new(batch) }?)
@@ -413,7 +413,7 @@ unsafe extern "C" fn counter_write(
     size: usize,
 ) -> nvtxwResultCode_t {
     let handle = stream.addr() as u64;
-    call("CounterWrite", On::Stream(handle), || {
+    call("CounterWrite", On::Stream(handle), move || {
         // SAFETY:
         // - The producer vouches for its arguments.
         write::counter(handle, timestamp, counter, unsafe {
@@ -429,7 +429,7 @@ unsafe extern "C" fn counter_no_value_write(
     reason: u8,
 ) -> nvtxwResultCode_t {
     let handle = stream.addr() as u64;
-    call("CounterNoValueWrite", On::Stream(handle), || {
+    call("CounterNoValueWrite", On::Stream(handle), move || {
         write::no_value(handle, timestamp, counter, reason)
     })
 }
@@ -439,7 +439,7 @@ unsafe extern "C" fn counter_batch_write(
     batch: *const nvtxCounterBatch_t,
 ) -> nvtxwResultCode_t {
     let handle = stream.addr() as u64;
-    call("CounterBatchWrite", On::Stream(handle), || {
+    call("CounterBatchWrite", On::Stream(handle), move || {
         // SAFETY:
         // - The producer vouches for its arguments.
         write::counter_batch(handle, &unsafe { CounterBatchArg::new(batch) }?)

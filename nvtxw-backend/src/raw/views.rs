@@ -48,6 +48,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
 ///
 /// # Safety
 /// `items` is null or points to `count` items that stay as they are for `'a`.
+#[inline]
 pub(crate) unsafe fn items<'a, T>(
     what: &str,
     how_many: &str,
@@ -57,26 +58,22 @@ pub(crate) unsafe fn items<'a, T>(
     if count == 0 {
         return Ok(&[]);
     }
-    if items.is_null() {
-        return Err(Refusal::invalid(format!(
-            "{what} is null, but {how_many} is {count}"
-        )));
-    }
-    if count > ITEMS {
-        return Err(Refusal::invalid(format!(
-            "{how_many} is {count}; at most {ITEMS} are taken"
-        )));
-    }
-    if !items.is_aligned() {
-        return Err(Refusal::invalid(format!(
-            "{what} is not aligned to {} bytes",
-            align_of::<T>()
-        )));
+    if items.is_null() || count > ITEMS || !items.is_aligned() {
+        return Err(no_items(what, how_many, items, count));
     }
     // SAFETY:
     // - The pointer is not null and aligned, and so few items are smaller than `isize::MAX`.
     // - The caller vouches for `count` items for `'a`.
     Ok(unsafe { slice::from_raw_parts(items, count) })
+}
+
+#[cold]
+fn no_items<T>(what: &str, how_many: &str, items: *const T, count: usize) -> Refusal {
+    Refusal::invalid(match items.is_null() {
+        true => format!("{what} is null, but {how_many} is {count}"),
+        false if count > ITEMS => format!("{how_many} is {count}; at most {ITEMS} are taken"),
+        false => format!("{what} is not aligned to {} bytes", align_of::<T>()),
+    })
 }
 
 /// The first `size` bytes of a struct, and zeros for the rest of it. Of a struct that is larger than ours, what we know.
