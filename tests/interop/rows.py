@@ -22,6 +22,11 @@ def segments(scope):
     parts = re.findall(r"(?:\\.|[^/\\])+", scope)
     if parts and re.fullmatch("Current(Hw|Sw|Hypervisor|Vm|Kernel|Container|Os)[A-Za-z]*", parts[0]):
         parts = parts[1:]
+    if parts and re.fullmatch(r"(Process|PID)\[\d+\]", parts[0]):
+        # A process and a thread of Perfetto hold the track of the innermost of them.
+        has_thread = len(parts) > 1 and re.fullmatch(r"(Thread|TID)\[\d+\]", parts[1])
+        held = parts[1 if has_thread else 0]
+        parts = parts[: 2 if has_thread else 1] + [held] + parts[2 if has_thread else 1 :]
     return [re.sub(r"\\(.)", r"\1", part) for part in parts]
 
 

@@ -324,6 +324,20 @@ def claims(session, domain, time):
         stream.close()
 
 
+def processes(session, domain, time):
+    """Scopes that are processes and threads of a system."""
+    for name, path in (("thread", "Process[1234]/Thread[42]"), ("task", "Process[1234]/Thread[42]/task"), ("process", "Process[1234]"), ("other", "PID[7]/TID[7]")):
+        place = Place(said, name, scope=f"/{path}")
+        with session.create_stream(name, domain=domain, scope=domain.get_scope(path)) as stream:
+            stream.write_pushpop(time, time + 5, message=name)
+            place.event("range_pushpop", time, time + 5, name=name)
+            counter = domain.get_counter(f"of {name}", int)
+            stream.write_counter_sample(counter, time, 1)
+            place.sample(f"of {name}", time, {f"of {name}": 1})
+            declare(None, counter, {f"of {name}": {}}, is_group=False)
+        time += 10
+
+
 def scopes_of_events(domain, stream, place, names, time):
     """Events that name their scope; where code ran can't be found out afterwards."""
     there = layout(EventKind.MARK, ("time", np.int64, MARK), ("name", np.uint64, (MESSAGE, STRING)), ("place", np.uint64, SCOPE))
@@ -397,6 +411,7 @@ def write(session):
         log.write_mark(0, message="first")
         Place(said, "log", "sim").event("mark", 0, name="first")
     claims(session, domain, 50_000)
+    processes(session, domain, 55_000)
     if "refusals" in sys.argv[4:]:
         refusals(session, domain, sim, host, 60_000)
 
