@@ -298,6 +298,33 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// A [plain](Self::plain) event of `stream` once more, by its [schema](Self::schema) and bytes: for what has to be done
+    /// later than in the call that the event came in.
+    ///
+    /// # Errors
+    /// If the bytes are none of a plain event of this schema.
+    pub fn again(stream: &'a StreamInfo, schema: &'a Arc<Schema>, bytes: &'a [u8]) -> Result<Self> {
+        let kind = schema
+            .event_kind()
+            .filter(|_| schema.plan.is_plain && schema.size == bytes.len());
+        let kind = kind.ok_or_else(|| {
+            Refusal::invalid(format!(
+                "{} bytes are no plain event of {}",
+                bytes.len(),
+                schema.label()
+            ))
+        })?;
+        let mut event = Self::unread(stream, 0, schema, kind, None);
+        event.read(bytes, 0, &Steps::for_bytes(bytes.len(), false))?;
+        Ok(event)
+    }
+
+    /// The domain in which all that the event refers to is registered: its stream's.
+    #[inline]
+    pub fn domain(&self) -> &'a Arc<Domain> {
+        self.stream.domain()
+    }
+
     /// What the event says.
     #[inline]
     pub fn kind(&self) -> EventKind {

@@ -176,7 +176,7 @@ impl FormatStream for ChromeStream {
     }
 
     fn event(&mut self, event: &Event<'_>, half: Half<'_>, out: &mut Writer) {
-        self.encoder.event(event, self.info.domain(), half, out);
+        self.encoder.event(event, event.domain(), half, out);
     }
 
     fn value(&mut self, value: Option<Number>, out: &mut Writer) {

@@ -16,6 +16,13 @@ pub(crate) trait Flush: Stream {
     /// # Errors
     /// The first error of this and all earlier runs.
     fn flush_all(&mut self) -> Result<()>;
+
+    /// Writes what is complete, if other streams may still end what this one started: then it has to
+    /// be closed later than they are.
+    ///
+    /// # Errors
+    /// As [`flush_all`](Self::flush_all).
+    fn rest(&mut self) -> Result<bool>;
 }
 
 /// A stream that a [`Flusher`] may enter between two calls.
@@ -175,6 +182,10 @@ mod loom {
     }
 
     impl Flush for Fake {
+        fn rest(&mut self) -> Result<bool> {
+            Ok(false)
+        }
+
         fn flush_all(&mut self) -> Result<()> {
             let taken = std::mem::take(&mut self.taken);
             match (taken, self.is_full) {

@@ -292,7 +292,8 @@ impl Lanes {
 
     /// Puts a range on a lane of its own.
     pub(crate) fn place_alone(&mut self, new: Candidate) -> u32 {
-        self.add(new, ANY)
+        let lane = self.add(new, ANY);
+        self.placed(new, lane, false).lane
     }
 
     fn add(&mut self, new: Candidate, settled: (i64, i64)) -> u32 {

@@ -36,7 +36,10 @@
 //!   with one is a plain track.
 //! - **Ranges.** Ranges that nest share a track; what overlaps by part gets a further one, which is
 //!   shown together with the first. Whatever the order in which they come, both keep their times.
-//!   A push or a start without its other half stays open; a pop or an end without one is refused.
+//!   A push or a start without its other half stays open; a pop or an end without one is refused. A
+//!   push ends with the next pop of its stream and scope. A start ends with the end of its ID, in
+//!   whatever stream, also when its own is closed: of several that are open, that of the stream itself
+//!   is meant, else the one of its domain, else the only one. The range stands where it was started.
 //!   A range has name, category and colour of its start; those of its end are annotations where they
 //!   differ.
 //! - **Names** are messages, else the name of the schema, else that of the kind. An empty message
@@ -240,6 +243,7 @@ mod outlet;
 mod parquet;
 mod perfetto;
 mod proto;
+mod ranges;
 #[cfg(test)]
 mod replay;
 mod scratch;

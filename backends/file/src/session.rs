@@ -16,7 +16,8 @@ use crate::format::{Again, Fact, Format, FormatStream};
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
 use crate::perfetto::Perfetto;
-use crate::stream::{AnyStream, FileStream, StreamIn};
+use crate::ranges::OpenRanges;
+use crate::stream::{AnyStream, FileStream, Lingering, StreamIn};
 use crate::tally::Tally;
 use crate::timeline::{Limits, Written};
 use crate::track::Tracks;
@@ -25,6 +26,7 @@ use crate::track::Tracks;
 pub struct FileSession {
     session: AnySession,
     /// What flushes its streams now and then, until it ends.
+    lingering: Arc<Lingering>,
     flusher: Mutex<Option<Flusher>>,
 }
 
@@ -43,6 +45,7 @@ pub(crate) struct Shared<F: Format> {
     pub(crate) format: Arc<F>,
     pub(crate) tracks: Arc<Tracks>,
     pub(crate) clocks: Arc<Clocks>,
+    pub(crate) ranges: OpenRanges,
     domains: Domains,
     pub(crate) limits: Limits,
     merge: bool,
@@ -81,6 +84,7 @@ impl FileSession {
         Ok(Self {
             session,
             flusher: Mutex::new(flusher),
+            lingering: Arc::default(),
         })
     }
 
@@ -90,10 +94,24 @@ impl FileSession {
         stream: StreamIn<F>,
         plain: impl FnOnce(StreamIn<F>) -> AnyStream,
     ) -> FileStream {
-        FileStream(match &*self.flusher() {
+        let stream = match &*self.flusher() {
             None => plain(stream),
             Some(flusher) => AnyStream::Timed(flusher.add(stream)),
-        })
+        };
+        FileStream::new(stream, &self.lingering)
+    }
+
+    /// Closes the streams that waited for ends from others.
+    fn finish_lingering(&self) -> Result<()> {
+        let mut lingering = self
+            .lingering
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut finished = Ok(());
+        for mut stream in lingering.drain(..) {
+            finished = finished.and(stream.finish());
+        }
+        finished
     }
 
     fn flusher(&self) -> MutexGuard<'_, Option<Flusher>> {
@@ -137,7 +155,8 @@ impl Session for FileSession {
 
     fn end(&self) -> Result<()> {
         drop(self.flusher().take());
-        each!(&self.session, session => session.end())
+        let finished = self.finish_lingering();
+        finished.and(each!(&self.session, session => session.end()))
     }
 }
 
@@ -151,6 +170,7 @@ impl<F: Format> SessionIn<F> {
             format: Arc::new(F::create(settings, &facts)?),
             tracks: Arc::default(),
             clocks: Arc::default(),
+            ranges: OpenRanges::default(),
             domains: Domains::default(),
             limits: settings.limits,
             merge: settings.merge,

@@ -1,10 +1,11 @@
 //! A stream: from events to its timeline, and from there to the file.
 
+mod half;
 mod sampled;
 
 use std::collections::HashMap;
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use nvtxw_backend::{
     Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, Refusal, Result, Schema,
@@ -21,6 +22,7 @@ use crate::format::{Format, FormatStream, Half, Ranges};
 use crate::parquet::Parquet;
 use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
+use crate::ranges::Mailbox;
 use crate::session::{Closed, Shared, with_lost};
 use crate::timeline::{Content, Timeline, Written};
 use crate::track::TrackId;
@@ -32,7 +34,14 @@ const EVENT_LIMIT: usize = FIELD_LIMIT / 4;
 const TEXT_LIMIT: usize = 1 << 22;
 
 /// A stream of a file.
-pub struct FileStream(pub(crate) AnyStream);
+pub struct FileStream {
+    stream: AnyStream,
+    /// Where it goes if it is closed and not done.
+    session: Weak<Lingering>,
+}
+
+/// Streams that are closed while other streams may still end what they started.
+pub(crate) type Lingering = Mutex<Vec<AnyStream>>;
 
 /// A stream in the format that its session has.
 #[expect(
@@ -46,6 +55,7 @@ pub(crate) enum AnyStream {
     Parquet(StreamIn<Parquet>),
     /// One of these that is flushed now and then.
     Timed(Timed),
+    Closed,
 }
 
 /// A stream in one format.
@@ -54,6 +64,7 @@ pub(crate) struct StreamIn<F: Format> {
     info: Arc<StreamInfo>,
     /// Among the streams of the session, from 0.
     number: u32,
+    mailbox: Arc<Mailbox>,
     timeline: Timeline,
     out: F::Stream,
     /// The fields of an event that can't be ready when it comes.
@@ -82,6 +93,7 @@ impl<F: Format> StreamIn<F> {
             shared: Arc::clone(shared),
             info: Arc::clone(info),
             number,
+            mailbox: Arc::new(Mailbox::new(info)),
             timeline: Timeline::new(shared.limits),
             out: shared.format.open_stream(info, &shared.tracks, number),
             fields: Writer::default(),
@@ -195,59 +207,6 @@ impl<F: Format> StreamIn<F> {
         Ok(())
     }
 
-    /// The start or the end of a range.
-    fn half(&mut self, event: &Event<'_>, kind: EventKind, place: u32, time: i64) -> Result<()> {
-        self.out.admit(time)?;
-        match kind {
-            EventKind::RangePush => {
-                let fields = encode(&mut self.fields, &mut self.out, event, Half::First)?;
-                self.timeline.push(place, time, fields);
-            }
-            EventKind::RangePop => {
-                let Some(push) = self.timeline.last_push(place) else {
-                    self.timeline.tally.pop_without_push += 1;
-                    return Err(Refusal::invalid(format!(
-                        "range_pop at {time}: no push of this stream and scope is open, so there \
-                         is nothing to end"
-                    )));
-                };
-                check_order("range_pop", time, push.start)?;
-                let half = Half::Second(push.fields);
-                let fields = encode(&mut self.fields, &mut self.out, event, half)?;
-                self.timeline.pop(place, time, fields);
-            }
-            EventKind::RangeStart => {
-                let id = range_id(event)?;
-                if let Some(open) = self.timeline.started(id) {
-                    return Err(Refusal::invalid(format!(
-                        "range_start at {time}: the range {id} was started at {} and has not \
-                         ended; ranges that are open at once need different IDs",
-                        open.start
-                    )));
-                }
-                let fields = encode(&mut self.fields, &mut self.out, event, Half::First)?;
-                self.timeline.start(place, time, id, fields);
-            }
-            EventKind::RangeEnd => {
-                let id = range_id(event)?;
-                let Some(start) = self.timeline.started(id) else {
-                    self.timeline.tally.end_without_start += 1;
-                    return Err(Refusal::invalid(format!(
-                        "range_end at {time}: no range {id} was started in this stream, so there \
-                         is nothing to end"
-                    )));
-                };
-                check_order("range_end", time, start.start)?;
-                let half = Half::Second(start.fields);
-                let fields = encode(&mut self.fields, &mut self.out, event, half)?;
-                self.timeline.end(id, time, fields);
-            }
-            // Whole ranges have two times, and marks are no halves.
-            EventKind::Mark | EventKind::RangePushPop | EventKind::RangeStartEnd => {}
-        }
-        Ok(())
-    }
-
     /// Takes ranges of a plain batch, from the one at `index` on: up to the first that is not usual,
     /// or until the window is full. Returns how many they are.
     fn usual_ranges(&mut self, schema: &Schema, bytes: &[u8], index: usize, scope: u64) -> usize {
@@ -298,6 +257,7 @@ impl<F: Format> StreamIn<F> {
     #[cold]
     fn flush(&mut self) -> Result<()> {
         if self.timeline.is_full() {
+            self.take_mail();
             self.retime();
             self.timeline.flush(self.out.begin());
             self.out.send()?;
@@ -366,22 +326,40 @@ macro_rules! each {
             #[cfg(feature = "parquet")]
             AnyStream::Parquet($stream) => $call,
             AnyStream::Timed(timed) => timed.call(|$stream| $call),
+            // The SDK calls nothing that it has closed.
+            AnyStream::Closed => Err(Refusal::failed("this stream is closed")),
         }
     };
+}
+
+impl FileStream {
+    pub(crate) fn new(stream: AnyStream, session: &Arc<Lingering>) -> Self {
+        Self {
+            stream,
+            session: Arc::downgrade(session),
+        }
+    }
+}
+
+impl AnyStream {
+    /// Closes it for good.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        each!(self, stream => stream.close())
+    }
 }
 
 impl Stream for FileStream {
     #[inline]
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
-        each!(&mut self.0, stream => stream.write_event(event))
+        each!(&mut self.stream, stream => stream.write_event(event))
     }
 
     fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
-        each!(&mut self.0, stream => stream.write_batch(batch))
+        each!(&mut self.stream, stream => stream.write_batch(batch))
     }
 
     fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
-        each!(&mut self.0, stream => stream.write_counters(samples))
+        each!(&mut self.stream, stream => stream.write_counters(samples))
     }
 
     fn write_no_value(
@@ -390,15 +368,28 @@ impl Stream for FileStream {
         time: i64,
         reason: NoValueReason,
     ) -> Result<()> {
-        each!(&mut self.0, stream => stream.write_no_value(counter, time, reason))
+        each!(&mut self.stream, stream => stream.write_no_value(counter, time, reason))
     }
 
     fn write_relation(&mut self, relation: &TimeRelation<'_>) -> Result<()> {
-        each!(&mut self.0, stream => stream.write_relation(relation))
+        each!(&mut self.stream, stream => stream.write_relation(relation))
     }
 
     fn close(&mut self) -> Result<()> {
-        each!(&mut self.0, stream => stream.close())
+        let mut stays = false;
+        each!(&mut self.stream, stream => {
+            stays = stream.rest()?;
+            Ok(())
+        })?;
+        match self.session.upgrade().filter(|_| stays) {
+            None => self.stream.finish(),
+            Some(session) => {
+                let stream = mem::replace(&mut self.stream, AnyStream::Closed);
+                let mut lingering = session.lock().unwrap_or_else(PoisonError::into_inner);
+                lingering.push(stream);
+                Ok(())
+            }
+        }
     }
 }
 
@@ -459,6 +450,7 @@ impl<F: Format> Stream for StreamIn<F> {
     }
 
     fn close(&mut self) -> Result<()> {
+        self.take_mail();
         if !self.timeline.is_empty() {
             self.retime();
             self.timeline.finish(self.out.begin());
@@ -487,7 +479,19 @@ impl<F: Format> Stream for StreamIn<F> {
 }
 
 impl<F: Format> Flush for StreamIn<F> {
+    fn rest(&mut self) -> Result<bool> {
+        self.take_mail();
+        if !self.timeline.has_starts() {
+            return Ok(false);
+        }
+        self.retime();
+        self.timeline.rest(self.out.begin());
+        self.out.send()?;
+        Ok(true)
+    }
+
     fn flush_all(&mut self) -> Result<()> {
+        self.take_mail();
         if self.timeline.has_waiting() {
             self.retime();
             self.timeline.flush_all(self.out.begin());
@@ -550,22 +554,4 @@ fn too_long(len: usize) -> Refusal {
         "the event takes {len} bytes in the file, and {EVENT_LIMIT} is the most: shorten its texts, \
          or write it as several events"
     ))
-}
-
-fn check_order(what: &str, time: i64, start: i64) -> Result<()> {
-    if time < start {
-        return Err(Refusal::invalid(format!(
-            "{what} at {time}: the range started later, at {start}; it stays open"
-        )));
-    }
-    Ok(())
-}
-
-fn range_id(event: &Event<'_>) -> Result<u64> {
-    event.range_id().ok_or_else(|| {
-        Refusal::invalid(format!(
-            "a {} without a range ID can't be joined with its other half",
-            event.kind().name()
-        ))
-    })
 }

@@ -167,6 +167,11 @@ impl Timeline {
         !self.old.items.is_empty() || !self.new.items.is_empty() || self.has_waiting_half()
     }
 
+    /// Whether ranges are open that were started.
+    pub(crate) fn has_starts(&self) -> bool {
+        !self.starts.is_empty()
+    }
+
     /// Whether nothing is left to write.
     pub(crate) fn is_empty(&self) -> bool {
         let mut places = self.places.iter();
@@ -260,12 +265,22 @@ impl Timeline {
 
     /// Writes all there is, and goes on: what is open begins in the file, and ends there later.
     pub(crate) fn flush_all(&mut self, out: &mut impl Emit) {
+        self.flush_items(out);
+        self.begin_starts(out);
+    }
+
+    /// The same, where ranges that were started may well never end.
+    pub(crate) fn rest(&mut self, out: &mut impl Emit) {
+        self.flush_items(out);
+        self.begin_starts_alone(out);
+    }
+
+    fn flush_items(&mut self, out: &mut impl Emit) {
         let (mut part, mut last) = self.write_all(out);
         part.clear();
         last.clear();
         (self.old, self.new) = (part, last);
         self.sorted = true;
-        self.begin_starts(out);
     }
 
     /// Writes all there is. What is open stays so: the file has no end for it.

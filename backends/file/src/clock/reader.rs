@@ -22,7 +22,8 @@ pub(crate) struct ClockReader {
 }
 
 struct Clock {
-    time_domain: u64,
+    /// In the stream's domain; `None` if it came with an event of another one.
+    time_domain: Option<u64>,
     /// Among the clocks of the session.
     number: usize,
     route: Route,
@@ -59,8 +60,25 @@ impl ClockReader {
         }
     }
 
+    #[cold]
     fn find(&mut self, domain: &Domain, time_domain: u64) -> Result<u8> {
-        let found = (self.read.iter()).position(|clock| clock.time_domain == time_domain);
+        let known = |clock: &Clock| clock.time_domain == Some(time_domain);
+        let number = match self.read.iter().position(known) {
+            Some(index) => index as u8,
+            None => {
+                let number = self.number_in(domain, time_domain)?;
+                self.read[usize::from(number)].time_domain = Some(time_domain);
+                number
+            }
+        };
+        self.last = Some((time_domain, number));
+        Ok(number)
+    }
+
+    /// The number of the clock of a time domain in another domain than the stream's.
+    pub(crate) fn number_in(&mut self, domain: &Domain, time_domain: u64) -> Result<u8> {
+        let clock = self.clocks.find(domain, time_domain);
+        let found = self.read.iter().position(|known| known.number == clock);
         let index = found.unwrap_or(self.read.len());
         let number = u8::try_from(index).map_err(|_| {
             Refusal::invalid(format!(
@@ -69,11 +87,9 @@ impl ClockReader {
             ))
         })?;
         if found.is_none() {
-            let clock = self.clocks.find(domain, time_domain);
             let route = self.clocks.route(clock);
-            self.read.push(Clock::new(time_domain, clock, route));
+            self.read.push(Clock::new(None, clock, route));
         }
-        self.last = Some((time_domain, number));
         Ok(number)
     }
 
@@ -184,7 +200,7 @@ impl ClockReader {
 }
 
 impl Clock {
-    fn new(time_domain: u64, number: usize, route: Route) -> Self {
+    fn new(time_domain: Option<u64>, number: usize, route: Route) -> Self {
         Self {
             time_domain,
             number,

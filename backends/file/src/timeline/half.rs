@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 
 use super::part::{Key, Kind};
 use super::{Emit, Timeline};
-use crate::lane::Candidate;
+use crate::lane::{Candidate, Lanes};
 
 /// The first half of a range whose second has not come yet.
 pub(super) struct Half {
@@ -26,6 +26,8 @@ enum State {
     Waiting,
     /// The file has its begin.
     Written,
+    /// The same, on a lane of its own.
+    Alone,
     /// It doesn't fit the time base.
     Dropped,
 }
@@ -128,7 +130,7 @@ impl Timeline {
                 let parts = [&first.fields[..], fields];
                 self.add(place, kind, (first.start, end), first.order, &parts);
             }
-            State::Written => {
+            State::Written | State::Alone => {
                 let order = self.next_order();
                 let lanes = &mut self.places[place as usize].lanes;
                 lanes.announce(first.order, end);
@@ -182,6 +184,21 @@ impl Timeline {
 
     /// Writes the starts that wait. What comes before their ends stands elsewhere.
     pub(super) fn begin_starts(&mut self, out: &mut impl Emit) {
+        self.begin_waiting(out, |lanes, start| {
+            (lanes.place(start).lane, State::Written)
+        });
+    }
+
+    /// The same for those that may well stay open: each stands on a lane of its own.
+    pub(super) fn begin_starts_alone(&mut self, out: &mut impl Emit) {
+        self.begin_waiting(out, |lanes, start| (lanes.place_alone(start), State::Alone));
+    }
+
+    fn begin_waiting(
+        &mut self,
+        out: &mut impl Emit,
+        place_in: impl Fn(&mut Lanes, Candidate) -> (u32, State),
+    ) {
         let Self {
             starts,
             places,
@@ -199,9 +216,9 @@ impl Timeline {
                 continue;
             }
             let lanes = &mut places[*place as usize].lanes;
-            let lane = lanes.place(half.candidate(false)).lane;
+            let (lane, state) = place_in(lanes, half.candidate(false));
             out.begin(*place, lane, half.start, false, &half.fields);
-            half.state = State::Written;
+            half.state = state;
         }
     }
 
@@ -212,22 +229,15 @@ impl Timeline {
             let written = |push: &Half| push.state == State::Written;
             self.tally.left_open += place.pushes.drain(..).filter(written).count() as u64;
         }
-        let mut starts: Vec<_> = self.starts.drain().map(|(_, start)| start).collect();
-        starts.sort_unstable_by_key(|start| (start.half.start, start.half.order));
-        for Start { place, half } in starts {
-            let lanes = &mut self.places[place as usize].lanes;
+        self.begin_starts_alone(out);
+        for (_, Start { place, half }) in self.starts.drain() {
             match half.state {
-                State::Waiting if out.holds(half.start) => {
-                    let lane = lanes.place_alone(half.candidate(false));
-                    out.begin(place, lane, half.start, false, &half.fields);
-                    self.tally.left_open += 1;
-                }
-                State::Waiting => self.tally.outside_base += 1,
+                State::Alone => self.tally.left_open += 1,
                 State::Written => {
-                    lanes.unsettle();
+                    self.places[place as usize].lanes.unsettle();
                     self.tally.left_open += 1;
                 }
-                State::Dropped => {}
+                State::Waiting | State::Dropped => {}
             }
         }
     }

@@ -1,9 +1,12 @@
+use std::sync::mpsc;
+use std::thread;
+
 use nvtxw_abi::raw::{NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN, NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END};
 use nvtxw_abi::{EventKind, ResultCode};
 
 use crate::reader::{Arg, Trace};
 use crate::replay::Random;
-use crate::table::{Plain, time, words};
+use crate::table::{Plain, Stream, time, words};
 use crate::{Run, Writer};
 
 /// Start, end, depth and track of a range.
@@ -107,7 +110,7 @@ fn halves_without_the_other_are_told() {
     assert_eq!(failure.code, ResultCode::INVALID_ARGUMENT);
     assert_eq!(
         failure.reason,
-        "range_end at 5: no range 7 was started in this stream, so there is nothing to end"
+        "range_end at 5: no range 7 is open in this session, so there is nothing to end"
     );
     out.push(10, "open push").unwrap();
     out.start(3, 20, "open start").unwrap();
@@ -349,7 +352,7 @@ fn streams_on_threads_do_not_mix() {
     let run = Run::with("window=16");
     let domain = run.session.domain("");
     let plain = Plain::new(domain);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for thread in 0..4 {
             let mut stream = run.session.stream(&format!("thread {thread}"), domain, 0);
             let name = domain.string(&format!("range of {thread}")) as i64;
@@ -373,5 +376,49 @@ fn streams_on_threads_do_not_mix() {
             assert_eq!(range.name, name);
             assert_eq!(range.end, Some(range.start + 5 + thread));
         }
+    }
+}
+
+#[test]
+fn ranges_end_on_other_threads_than_they_start_on() {
+    const COUNT: i64 = 3000;
+    for config in ["", "window=64", "flush_interval=1"] {
+        let run = Run::with(config);
+        let domain = run.session.domain("");
+        let plain = Plain::new(domain);
+        let name = domain.string("range") as i64;
+        let streams = ["one", "other"].map(|name| run.session.stream(name, domain, 0));
+        let [(tell_one, hear_other), (tell_other, hear_one)] = [(); 2].map(|()| mpsc::channel());
+        thread::scope(|scope| {
+            let ends = [(tell_one, hear_one, 0), (tell_other, hear_other, COUNT)];
+            for (mut stream, (tell, hear, first)) in streams.into_iter().zip(ends) {
+                let end = move |stream: &mut Stream, id: i64| {
+                    let end = words(&[id, 10 * id + id % 7]);
+                    stream.event(&[(plain.end, &end)]).unwrap();
+                };
+                scope.spawn(move || {
+                    for id in first..first + COUNT {
+                        let start = words(&[id, 10 * id, name]);
+                        stream.event(&[(plain.start, &start)]).unwrap();
+                        tell.send(id).unwrap();
+                        // Sometimes one is ahead, sometimes the other.
+                        if id % 3 == 0 {
+                            hear.try_iter().for_each(|id| end(&mut stream, id));
+                        }
+                    }
+                    drop(tell);
+                    hear.iter().for_each(|id| end(&mut stream, id));
+                });
+            }
+        });
+        let trace = run.read();
+        assert_eq!(trace.ranges.len() as i64, 2 * COUNT);
+        for range in &trace.ranges {
+            let id = range.start as i64 / 10;
+            assert_eq!(range.end, Some((10 * id + id % 7) as u64));
+            assert_eq!(range.track, [if id < COUNT { "one" } else { "other" }]);
+        }
+        assert_eq!(trace.attributes.get("nvtxw.left_open"), None);
+        assert_eq!(trace.attributes.get("nvtxw.refused"), None);
     }
 }
