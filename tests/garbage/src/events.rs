@@ -6,12 +6,13 @@ use nvtxw_abi::raw::*;
 
 use crate::call::{Call, Expect};
 use crate::choices::Choices;
-use crate::known::Layout;
+use crate::known::{Layout, Pointers};
 use crate::memory::Memory;
 use crate::payload::{self, Piece};
+use crate::schema;
 use crate::sessions::pointer;
 use crate::table::{Answer, Table, member};
-use crate::world::{Domain, EventSchema, Kind, World};
+use crate::world::{Domain, EventSchema, Kind, Message, World};
 
 /// The stream that a call is on: its handle, and what is known of it if it is open.
 pub struct On<'w> {
@@ -67,7 +68,12 @@ pub fn note_panic(world: &mut World, stream: Option<usize>, answer: &Answer) {
 /// One event by a schema whose payloads are known: its numbers, and its times if it is good.
 type Numbers = (Vec<u64>, Option<(i64, Option<i64>)>);
 
-fn numbers(choices: &mut Choices<'_>, domain: &Domain, schema: EventSchema) -> Numbers {
+fn numbers(
+    choices: &mut Choices<'_>,
+    memory: &mut Memory,
+    domain: &Domain,
+    schema: EventSchema,
+) -> Numbers {
     let start = choices.time();
     let mut numbers = vec![start as u64];
     let mut times = Some((start, None));
@@ -82,16 +88,29 @@ fn numbers(choices: &mut Choices<'_>, domain: &Domain, schema: EventSchema) -> N
     if schema.role >= 7 {
         numbers.push(choices.below(4));
     }
-    if schema.has_message {
-        let message = match choices.below(16) {
-            0..8 => choices.pick_or(&domain.known.strings, 0),
-            15 => choices.number(),
-            _ => 0,
-        };
-        let is_good = message == 0 || domain.known.strings.contains(&message);
-        times = times.filter(|_| is_good);
-        numbers.push(message);
-    }
+    let (message, is_good) = match schema.message {
+        Message::None => (None, true),
+        Message::Registered => {
+            let message = match choices.below(16) {
+                0..8 => choices.pick_or(&domain.known.strings, 0),
+                15 => choices.number(),
+                _ => 0,
+            };
+            let is_good = message == 0 || domain.known.strings.contains(&message);
+            (Some(message), is_good)
+        }
+        Message::Pointer if choices.one_in(4) => (Some(0), true),
+        Message::Pointer => {
+            let text = memory.text(&schema::text(choices));
+            // Where no promise says that it holds, it is refused.
+            (
+                Some(text.addr() as u64),
+                domain.known.pointers != Pointers::Any,
+            )
+        }
+    };
+    numbers.extend(message);
+    times = times.filter(|_| is_good);
     (numbers, times)
 }
 
@@ -113,7 +132,7 @@ pub fn event(choices: &mut Choices<'_>, world: &World) -> Call {
         return any_event(choices, &on);
     }
     let schema = choices.pick(&on.domain.events);
-    let (numbers, times) = numbers(choices, on.domain, schema);
+    let (numbers, times) = numbers(choices, &mut memory, on.domain, schema);
     let bytes = stored(choices, &mut memory, &numbers);
     let mut payloads = vec![nvtxPayloadData_t {
         schemaId: schema.id,
@@ -214,7 +233,7 @@ pub fn batch(choices: &mut Choices<'_>, world: &World) -> Call {
     let (mut all, mut good) = (Vec::new(), Vec::new());
     let count = choices.pick(&[3, 1, 0, 20]);
     for _ in 0..count {
-        let (numbers, times) = numbers(choices, on.domain, schema);
+        let (numbers, times) = numbers(choices, &mut memory, on.domain, schema);
         all.extend(numbers);
         good.extend(times);
     }
@@ -295,11 +314,7 @@ fn any_batch(choices: &mut Choices<'_>, on: &On<'_>) -> Call {
     let piece = payload::piece(choices, &mut memory, known, flex, layout, len);
     let start = choices.below(flex.map_or(0, |flex| flex.len) as u64 + 1) as usize;
     let batch = memory.place(nvtxEventBatch_t {
-        eventSchemaId: if choices.one_in(8) {
-            choices.number()
-        } else {
-            layout.id
-        },
+        eventSchemaId: payload::schema_id(choices, known, layout),
         size: piece.len,
         events: piece.start.cast(),
         scope: on.domain.scope(choices),

@@ -119,6 +119,15 @@ pub fn of_piece(schema: u64, piece: Piece, size: usize) -> nvtxPayloadData_t {
     }
 }
 
+/// The layout's own ID; now and then any number, where that may come true.
+pub fn schema_id(choices: &mut Choices<'_>, known: &Known, layout: &Layout) -> u64 {
+    match choices.one_in(8) {
+        true if known.pointers == Pointers::Any => choices.number(),
+        true => choices.below(1 << 24),
+        false => layout.id,
+    }
+}
+
 /// A payload of any kind beside the one that makes an event of it. `blob` is what others may point to.
 pub fn beside(
     choices: &mut Choices<'_>,
@@ -171,11 +180,7 @@ pub fn beside(
             let none = Layout::default();
             let layout = known.layout(choices).unwrap_or(&none);
             let len = layout.size.min(1 << 12) + choices.pick(&[0, 0, 20, 3]) as usize;
-            let schema = match choices.below(8) {
-                // It may come true.
-                0 if known.pointers != Pointers::Held => choices.number(),
-                _ => layout.id,
-            };
+            let schema = schema_id(choices, known, layout);
             of_piece(
                 schema,
                 piece(choices, memory, known, Some(blob), layout, len),

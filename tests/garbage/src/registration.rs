@@ -15,7 +15,7 @@ use crate::semantics;
 use crate::sessions::{out, pointer, reach, read, struct_size};
 use crate::table::{Answer, Table, member};
 use crate::world::{
-    COUNTERS, Counter, Domain, EventSchema, Kind, LAYOUTS, SCOPES, TIME_DOMAINS, World,
+    COUNTERS, Counter, Domain, EventSchema, Kind, LAYOUTS, Message, SCOPES, TIME_DOMAINS, World,
 };
 
 /// The domain that a call is on: its handle, and what is known of it if it is alive.
@@ -398,19 +398,21 @@ fn good_schema(
 
 fn event_schema(choices: &mut Choices<'_>, world: &World) -> Call {
     let role = choices.pick(&[4, 2, 3, 5, 6, 7, 8]);
-    let has_message = choices.one_in(2);
+    let message = choices.pick(&[Message::None, Message::Registered, Message::Pointer]);
     let mut entries = schema::times(role, EntryType::Int64);
-    if has_message {
-        let message = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
-        entries.push(entry(message, EntryType::RegisteredString, 0));
+    let flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
+    match message {
+        Message::None => {}
+        Message::Registered => entries.push(entry(flags, EntryType::RegisteredString, 0)),
+        Message::Pointer => entries.push(entry(flags, EntryType::CStringUtf8, 0)),
     }
     good_schema(choices, world, role << 3, entries, move |domain, id| {
-        let schema = EventSchema {
-            id,
-            role,
-            has_message,
-        };
+        let schema = EventSchema { id, role, message };
         domain.events.push(schema);
+        if message == Message::Pointer {
+            // Its pointers must hold, which those of any bytes don't.
+            return;
+        }
         domain.known.layouts.push(Layout {
             id,
             size: 8 * schema.len(),

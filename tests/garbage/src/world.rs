@@ -55,8 +55,17 @@ pub struct EventSchema {
     pub id: u64,
     /// The event role of the ABI: 2 to 8.
     pub role: u64,
-    /// Whether a registered message comes last.
-    pub has_message: bool,
+    /// What comes last.
+    pub message: Message,
+}
+
+/// The message of an event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    None,
+    Registered,
+    /// Text somewhere in memory.
+    Pointer,
 }
 
 impl EventSchema {
@@ -66,7 +75,7 @@ impl EventSchema {
 
     /// Numbers of 64 bits in one event.
     pub fn len(self) -> usize {
-        self.times() + usize::from(self.role >= 7) + usize::from(self.has_message)
+        self.times() + usize::from(self.role >= 7) + usize::from(self.message != Message::None)
     }
 }
 
