@@ -16,6 +16,7 @@ use crate::known::{Known, Layout, Pointers};
 use crate::memory::Memory;
 use crate::payload::{self, Piece};
 use crate::schema::{self, NAMES};
+use crate::show;
 use crate::side::{Side, expect};
 use crate::table::{self, Answer, Table, member};
 
@@ -221,6 +222,7 @@ impl Run {
     /// Registers a schema, and if it is accepted writes by it.
     fn schema(&mut self, choices: &mut Choices<'_>) {
         let made = schema::schema(choices, &mut self.memory, &self.known, 0);
+        show::show(|| show::schema(&made));
         let mut id = 0;
         let registered = self
             .register(|side| member!(side.table, SchemaRegister(side.domain, made.attr, &mut id)));
@@ -327,6 +329,9 @@ impl Run {
             size => size,
         });
         let bytes: usize = bytes.sum();
+        payloads
+            .iter()
+            .for_each(|payload| show::show(|| show::payload(payload)));
         let count = payloads.len();
         let payloads = self.memory.items(payloads);
         let wrote =

@@ -25,6 +25,7 @@ mod schema;
 mod semantics;
 mod sequence;
 mod sessions;
+mod show;
 mod side;
 mod table;
 mod world;

@@ -6,6 +6,7 @@ use nvtxw_abi::raw::*;
 use crate::choices::Choices;
 use crate::known::{Known, LENGTH, Layout, Outward, Pointers, What};
 use crate::memory::Memory;
+use crate::show;
 
 /// Bytes in a piece of memory of their own.
 #[derive(Clone, Copy)]
@@ -82,6 +83,7 @@ pub fn piece(
             put(address, index * stride + outward.at, 8);
         }
     }
+    show::show(|| show::piece(piece));
     piece
 }
 

@@ -9,6 +9,7 @@ use nvtxw_abi::raw::*;
 use nvtxw_backend::{InProcess, ResultCode, log};
 
 use crate::collector::{Collector, Fate, PANIC, Reached, reached_by};
+use crate::show::show;
 
 nvtxw_backend::export_backend!(Collector);
 
@@ -46,6 +47,7 @@ impl Answer {
 /// Calls a member of the table, and gets its code.
 macro_rules! member {
     ($table:expr, $member:ident($($argument:expr),* $(,)?)) => {{
+        $crate::show::show(|| stringify!($member).to_owned());
         let member = $table.members().$member.expect("a baseline member");
         // SAFETY:
         // - Each pointer is null, or made so that all that the call may read is there.
@@ -110,6 +112,7 @@ impl Table {
     ) -> nvtxwResultCode_t {
         match &self.token {
             Some(token) => {
+                show(|| "SessionBegin".to_owned());
                 // SAFETY:
                 // - For such backends the sessions' attributes are there, as a whole.
                 let attr = unsafe { &*attr };
@@ -168,6 +171,7 @@ pub fn answer(fate: Option<Fate>, call: impl FnOnce() -> nvtxwResultCode_t) -> A
         .contains(&code),
         "{code}: {reason}"
     );
+    show(|| format!("  {code} {reason}"));
     assert!(
         !reason.contains("panicked") || reason.contains(PANIC) || reason.contains("poisoned"),
         "{reason}"
