@@ -290,9 +290,9 @@ impl Lanes {
         }
     }
 
-    /// Puts a range on a lane of its own.
+    /// Puts a range on a lane of its own, as it may stay open. Any end would have told a better one.
     pub(crate) fn place_alone(&mut self, new: Candidate) -> u32 {
-        let lane = self.add(new, ANY);
+        let lane = self.add(new, (i64::MAX, i64::MAX));
         self.placed(new, lane, false).lane
     }
 
@@ -498,6 +498,22 @@ mod tests {
         assert_eq!(close(&mut lanes, 2, 70), (2, vec![(0, 80), (0, 80)]));
         assert_eq!(lanes.place(range(79, 90, true)).lane, 1);
         assert_eq!(lanes.place(range(80, 90, true)).lane, 0);
+    }
+
+    #[test]
+    fn a_range_that_was_to_stay_open_and_ends_stands_elsewhere() {
+        let start = Candidate {
+            start: 10,
+            end: None,
+            nests: false,
+            order: 1,
+        };
+        let mut lanes = Lanes::default();
+        lanes.place(range(0, 100, true));
+        assert_eq!(lanes.place_alone(start), 1);
+        assert!(!lanes.is_unsettled());
+        assert_eq!(close(&mut lanes, 1, 20), (0, vec![(1, 20)]));
+        assert!(lanes.is_unsettled());
     }
 
     #[test]

@@ -288,6 +288,11 @@ fn write(arrivals: &[Arrival], config: &str) -> Run {
 }
 
 fn write_to(session: &Session, arrivals: &[Arrival]) {
+    write_apart(session, arrivals, &[]);
+}
+
+/// The ends that are `late` come from another stream, after the first one was closed.
+fn write_apart(session: &Session, arrivals: &[Arrival], late: &[Arrival]) {
     let domain = session.domain("");
     let schemas = Schemas::new(domain);
     let mut stream = session.stream("main", domain, 0);
@@ -308,6 +313,9 @@ fn write_to(session: &Session, arrivals: &[Arrival]) {
         schemas.write(&mut other, mark);
     }
     stream.close().unwrap();
+    for arrival in late {
+        schemas.write(&mut other, *arrival);
+    }
     other.close().unwrap();
 }
 
@@ -340,6 +348,11 @@ fn any_order_of_arrival_gives_the_same_rows() {
                 late += count;
             }
         }
+        let (ends, rest): (Vec<_>, _) = (disorder.into_iter())
+            .partition(|arrival| arrival.kind == Kind::End && arrival.number % 2 == 0);
+        let run = Run::with(&window);
+        write_apart(&run.session, &rest, &ends);
+        assert_eq!(Rows::of(&merged(run)), want, "seed {seed}, ends elsewhere");
     }
     assert!(late > 200, "{late}");
 }
@@ -463,6 +476,21 @@ fn late_differences_are_put_in_order_for_readers_sum_them_up() {
     assert_eq!(times("level"), (0..50).collect::<Vec<_>>());
     assert_eq!(times("plain").len(), 50);
     assert_eq!(trace.counter(&["main", "level"])[7], (7, Number::Int(7)));
+}
+
+#[test]
+fn what_ends_after_its_stream_was_closed_stands_where_it_belongs() {
+    let run = Run::new();
+    let mut out = crate::Writer::new(&run);
+    out.pushpop(0, 100, "outer").unwrap();
+    out.start(1, 10, "inner").unwrap();
+    let mut other = run.session.stream("other", out.domain, 0);
+    out.stream.close().unwrap();
+    other.event(&[(out.plain.end, &words(&[1, 20]))]).unwrap();
+    let trace = merged(run);
+    let inner = trace.range("inner");
+    assert_eq!((inner.start, inner.end, inner.depth), (10, Some(20), 1));
+    assert_eq!(inner.uuid, trace.range("outer").uuid);
 }
 
 #[test]
