@@ -11,6 +11,11 @@ use crate::timeline::Limits;
 /// How many events a stream's window may hold.
 const WINDOW: RangeInclusive<usize> = 2..=1 << 24;
 
+/// How many MiB all windows may take together.
+const MEMORY: RangeInclusive<usize> = 1..=1 << 20;
+/// The same if nothing is said.
+const DEFAULT_MEMORY: usize = 32 << 20;
+
 /// How many milliseconds may lie between two flushes: up to a day.
 const FLUSH_INTERVAL: RangeInclusive<u64> = 0..=86_400_000;
 /// How many rows a row group of a table may have, and a part of it.
@@ -27,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) overwrite: bool,
     pub(crate) base: Option<i64>,
     pub(crate) limits: Limits,
+    /// How many bytes all windows may take together.
+    pub(crate) memory: usize,
     /// The level of the compression, if there is one.
     pub(crate) compression: Option<u32>,
     /// Whether a file that is out of order is put in order when the session ends.
@@ -117,6 +124,10 @@ impl Settings {
             },
         };
         let limits = number("window", WINDOW, "events")?.map_or_else(Limits::default, Limits::of);
+        let memory = match number("memory", MEMORY, "MiB")? {
+            Some(mebibytes) => mebibytes << 20,
+            None => limits.size().max(DEFAULT_MEMORY),
+        };
         #[cfg(feature = "parquet")]
         let parts = PartLimits {
             row_group: number("row_group", ROW_GROUP, "rows")?.unwrap_or(1 << 16),
@@ -157,6 +168,7 @@ impl Settings {
             overwrite,
             base,
             limits,
+            memory,
             compression,
             merge,
             flush_interval,
@@ -243,6 +255,7 @@ mod tests {
                 ("overwrite", "yes"),
                 ("base", "-5"),
                 ("window", "1000"),
+                ("memory", "3"),
                 ("format", "perfetto"),
                 ("colour", "blue"),
             ],
@@ -251,6 +264,11 @@ mod tests {
         assert!(settings.overwrite);
         assert_eq!(settings.base, Some(-5));
         assert_eq!(settings.limits.items, 1000);
+        assert_eq!(settings.memory, 3 << 20);
+        assert_eq!(parse(None, &[]).unwrap().memory, DEFAULT_MEMORY);
+        let large = parse(None, &[("window", "1000000")]).unwrap();
+        assert_eq!(large.memory, large.limits.size());
+        assert!(large.memory > DEFAULT_MEMORY);
         for (text, want) in [("true", true), ("1", true), ("0", false), ("no", false)] {
             assert_eq!(parse(None, &[("overwrite", text)]).unwrap().overwrite, want);
             assert_eq!(parse(None, &[("merge", text)]).unwrap().merge, want);
@@ -348,6 +366,12 @@ mod tests {
                     "config key `flush_interval` has the value `{text}`; accepted: 0 (never) to 86400000 \
                      milliseconds"
                 )
+            );
+        }
+        for text in ["0", "1048577", "1 MiB"] {
+            assert_eq!(
+                reason(None, &[("memory", text)]),
+                format!("config key `memory` has the value `{text}`; accepted: 1 to 1048576 MiB")
             );
         }
         for text in ["1", "-4", "16777217", "many"] {

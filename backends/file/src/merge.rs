@@ -76,7 +76,7 @@ pub(crate) fn merge<R: Rewrite>(
         }
         while let Some((key, record)) = next.filter(|(key, _)| key.group == stream) {
             feed(&mut timeline, key, record)?;
-            if timeline.is_full() {
+            if !timeline.make_room() {
                 timeline.flush(rewrite.emitter(stream));
             }
             next = sorted.next()?;

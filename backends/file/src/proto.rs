@@ -50,6 +50,12 @@ impl Writer {
         self.len = 0;
     }
 
+    /// Keeps room for so many bytes, or for what there is if that is more.
+    pub(crate) fn shrink_to(&mut self, len: usize) {
+        self.bytes.truncate(len.max(self.len));
+        self.bytes.shrink_to_fit();
+    }
+
     /// Takes back what was written from `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);

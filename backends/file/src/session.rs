@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nvtxw_backend::{Refusal, RefusalCounts, Result, Session, SessionRequest, StreamInfo};
 
+use crate::budget::Budget;
 use crate::chrome::Chrome;
 use crate::clock::{Clocks, Past, TimeMap};
 use crate::config::{FormatName, Settings};
@@ -48,6 +49,8 @@ pub(crate) struct Shared<F: Format> {
     pub(crate) ranges: OpenRanges,
     domains: Domains,
     pub(crate) limits: Limits,
+    /// For the windows of all streams.
+    pub(crate) budget: Arc<Budget>,
     merge: bool,
     streams: AtomicU32,
     closed: Mutex<Vec<Closed<Left<F>>>>,
@@ -173,6 +176,7 @@ impl<F: Format> SessionIn<F> {
             ranges: OpenRanges::default(),
             domains: Domains::default(),
             limits: settings.limits,
+            budget: Arc::new(Budget::new(settings.memory)),
             merge: settings.merge,
             streams: AtomicU32::new(0),
             closed: Mutex::default(),

@@ -94,7 +94,7 @@ impl<F: Format> StreamIn<F> {
             info: Arc::clone(info),
             number,
             mailbox: Arc::new(Mailbox::new(info)),
-            timeline: Timeline::new(shared.limits),
+            timeline: Timeline::within(shared.limits, &shared.budget),
             out: shared.format.open_stream(info, &shared.tracks, number),
             fields: Writer::default(),
             places: HashMap::new(),
@@ -256,10 +256,11 @@ impl<F: Format> StreamIn<F> {
 
     #[cold]
     fn flush(&mut self) -> Result<()> {
-        if self.timeline.is_full() {
+        if !self.timeline.make_room() {
             self.take_mail();
             self.retime();
             self.timeline.flush(self.out.begin());
+            self.timeline.share_memory();
             self.out.send()?;
         }
         if self.out.pending() >= TEXT_LIMIT {
@@ -495,6 +496,7 @@ impl<F: Format> Flush for StreamIn<F> {
         if self.timeline.has_waiting() {
             self.retime();
             self.timeline.flush_all(self.out.begin());
+            self.timeline.share_memory();
             self.out.send()?;
         }
         self.out.make_readable()

@@ -11,10 +11,12 @@ mod retime;
 
 use std::collections::HashMap;
 use std::mem;
+use std::sync::Arc;
 
 use self::half::{Half, Start};
 use self::part::{Item, Key, Kind, Part, Run};
 pub(crate) use self::retime::Written;
+use crate::budget::{Budget, Share};
 use crate::lane::{Candidate, Lanes};
 use crate::proto::Writer;
 use crate::tally::Tally;
@@ -88,7 +90,33 @@ impl Limits {
             bytes: (items * 256).clamp(1 << 20, 1 << 30),
         }
     }
+
+    /// Bytes that such a window takes.
+    pub(crate) fn size(self) -> usize {
+        let items = self.items.saturating_mul(size_of::<Item>());
+        items.saturating_add(self.bytes)
+    }
+
+    fn min(self, other: Self) -> Self {
+        Self {
+            items: self.items.min(other.items),
+            bytes: self.bytes.min(other.bytes),
+        }
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self {
+            items: self.items.max(other.items),
+            bytes: self.bytes.max(other.bytes),
+        }
+    }
 }
+
+/// What a window is before it grows: little, as there may be very many.
+const LEAST: Limits = Limits {
+    items: 256,
+    bytes: 1 << 14,
+};
 
 impl Default for Limits {
     fn default() -> Self {
@@ -114,6 +142,9 @@ struct Place {
 #[derive(Default)]
 pub(crate) struct Timeline {
     limits: Limits,
+    /// How much of that it may hold now.
+    allowed: Limits,
+    share: Share,
     /// What arrived first: the half that is written next, if nothing came out of order.
     old: Part,
     new: Part,
@@ -144,8 +175,18 @@ impl Timeline {
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
             limits,
+            allowed: limits.min(LEAST),
             sorted: true,
             ..Self::default()
+        }
+    }
+
+    /// One that takes its memory from a budget.
+    pub(crate) fn within(limits: Limits, budget: &Arc<Budget>) -> Self {
+        let new = Self::new(limits);
+        Self {
+            share: Share::new(budget, new.allowed.size()),
+            ..new
         }
     }
 
@@ -155,11 +196,58 @@ impl Timeline {
         (self.places.len() - 1) as u32
     }
 
-    /// Whether the older half should be written now.
+    /// Whether it must [make room](Self::make_room) now.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.old.items.len() + self.new.items.len() >= self.limits.items
-            || self.old.bytes.len() + self.new.bytes.len() >= self.limits.bytes
+        self.old.items.len() + self.new.items.len() >= self.allowed.items
+            || self.old.bytes.len() + self.new.bytes.len() >= self.allowed.bytes
+    }
+
+    /// Grows, if it is full and its limits and the budget let it; `false` if they don't, so that the older half should be written
+    /// now.
+    pub(crate) fn make_room(&mut self) -> bool {
+        if !self.is_full() {
+            return true;
+        }
+        let grown = |mut allowed: usize, limit: usize, held: usize| {
+            while held >= allowed && allowed < limit {
+                allowed = allowed.max(1).saturating_mul(2).min(limit);
+            }
+            allowed
+        };
+        let count = self.old.items.len() + self.new.items.len();
+        let len = self.old.bytes.len() + self.new.bytes.len();
+        let next = Limits {
+            items: grown(self.allowed.items, self.limits.items, count),
+            bytes: grown(self.allowed.bytes, self.limits.bytes, len),
+        };
+        let is_enough = count < next.items && len < next.bytes;
+        if !is_enough || !self.share.take(next.size() - self.allowed.size()) {
+            return false;
+        }
+        self.allowed = next;
+        // What there is now is the older half.
+        self.old.absorb(&mut self.new);
+        self.filled = 0;
+        true
+    }
+
+    /// Gives half of its memory to others, if they need it.
+    pub(crate) fn share_memory(&mut self) {
+        let Limits { items, bytes } = self.allowed;
+        let half = Limits {
+            items: items / 2,
+            bytes: bytes / 2,
+        };
+        let less = half.max(LEAST).min(self.allowed);
+        if less == self.allowed || !self.share.is_wanted() {
+            return;
+        }
+        for part in [&mut self.old, &mut self.new] {
+            part.shrink_to(less);
+        }
+        self.share.give(self.allowed.size() - less.size());
+        self.allowed = less;
     }
 
     /// Whether there is something that the file has not.
@@ -347,8 +435,8 @@ impl Timeline {
         }
         self.new.items.push(item);
         if self.old.items.is_empty()
-            && (self.new.items.len() >= self.limits.items / 2
-                || self.filled >= self.limits.bytes / 2)
+            && (self.new.items.len() >= self.allowed.items / 2
+                || self.filled >= self.allowed.bytes / 2)
         {
             self.turn();
         }

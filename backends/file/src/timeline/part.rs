@@ -1,6 +1,8 @@
 //! Parts of a window: items with their bytes, and the runs of them that go to the file as they are.
 
-use super::{Base, Emit, On};
+use std::mem;
+
+use super::{Base, Emit, Limits, On};
 use crate::proto::Writer;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -75,6 +77,28 @@ impl Part {
             ..item
         }));
         more.clear();
+    }
+
+    /// Moves all of `more` here, with the epochs of its times.
+    pub(super) fn absorb(&mut self, more: &mut Self) {
+        let count = self.items.len();
+        let epochs = mem::take(&mut more.epochs);
+        // Each epoch begins in both parts; in this one, after all of its items, if it was complete by then.
+        if let Some((_, last)) = epochs.last() {
+            more.epochs.push((0, *last));
+            self.epochs.retain(|(from, _)| *from < count);
+        }
+        let moved = epochs
+            .into_iter()
+            .map(|(from, epoch)| (from + count, epoch));
+        self.epochs.extend(moved);
+        self.append(more);
+    }
+
+    /// Keeps no more memory than a window of these limits needs, or than what is in it.
+    pub(super) fn shrink_to(&mut self, limits: Limits) {
+        self.items.shrink_to(limits.items);
+        self.bytes.shrink_to(limits.bytes);
     }
 
     /// Moves the second half of the items of `from` here.

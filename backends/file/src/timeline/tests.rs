@@ -219,8 +219,9 @@ impl Stream {
 
     fn flush(&mut self) {
         self.arrivals += 1;
-        if self.timeline.is_full() {
+        if !self.timeline.make_room() {
             self.timeline.flush(&mut self.out);
+            self.timeline.share_memory();
         }
         if self.period > 0 && self.arrivals.is_multiple_of(self.period) {
             self.timeline.flush_all(&mut self.out);
@@ -648,4 +649,65 @@ fn what_is_settled_is_as_if_all_had_been_known() {
         settled > 1000 && long > 100 && flushed > 100,
         "{settled} {long} {flushed}"
     );
+}
+
+#[test]
+fn windows_share_a_budget_and_give_back_what_others_need() {
+    let limits = Limits::of(1 << 12);
+    // One full window takes 4096 items, and 512 KiB for their bytes.
+    const MEMORY: usize = 800_000;
+    let budget = Arc::new(Budget::new(MEMORY));
+    let mut out = Recorder::default();
+    let mut write = |timeline: &mut Timeline, time: i64| {
+        timeline.instant(0, time, Content::Fields(&[0; 64]));
+        if !timeline.make_room() {
+            timeline.flush(&mut out);
+            timeline.share_memory();
+        }
+    };
+    let [mut one, mut other] = [0; 2].map(|_| Timeline::within(limits, &budget));
+    one.add_place();
+    other.add_place();
+    let alone = 1 << 11;
+    for time in 0..alone {
+        write(&mut one, time);
+    }
+    let most = one.allowed.size();
+    assert!(most > MEMORY / 2, "one alone may have more than its part");
+    let mut least = most;
+    for time in alone..1 << 15 {
+        write(&mut one, time);
+        write(&mut other, time);
+        least = least.min(one.allowed.size());
+        let both = one.allowed.size() + other.allowed.size();
+        assert!(both <= MEMORY, "{both} at {time}");
+    }
+    assert!(least < most, "it gave some to the other");
+    assert!(least > LEAST.size() && other.allowed.size() > LEAST.size());
+}
+
+#[test]
+fn events_keep_the_epoch_of_their_times_as_a_window_grows() {
+    let mut timeline = Timeline::new(Limits::default());
+    let mut out = Recorder::default();
+    let place = timeline.add_place();
+    let count = 1 << 12;
+    for time in 0..count {
+        // Each thousand is of an epoch of its own.
+        if time > 0 && time % 1000 == 0 {
+            timeline.begin_epoch((time / 1000) as u32, |_, time| Some(time));
+        }
+        timeline.instant(place, time, Content::Fields(&(time as u32).to_le_bytes()));
+        assert!(timeline.make_room());
+    }
+    let mut met = Vec::new();
+    timeline.retime(|epoch, _, time| {
+        met.push((i64::from(epoch), time));
+        Some(time)
+    });
+    assert!(met.iter().all(|(epoch, time)| *epoch == time / 1000));
+    met.dedup_by_key(|(_, time)| *time);
+    assert_eq!(met.len(), count as usize);
+    timeline.finish(&mut out);
+    assert_eq!(out.rows().len(), count as usize);
 }
