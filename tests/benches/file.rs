@@ -303,7 +303,70 @@ fn compare(
     Ok(())
 }
 
+/// The argument that says to measure memory in this process: streams and events of each follow.
+const MEMORY: &str = "--memory";
+
+/// Writes so many events to each of so many streams, all open at once, and prints the greatest resident memory in KiB.
+#[cfg(target_os = "linux")]
+fn write_for_memory(streams: usize, each: usize) -> Result<()> {
+    let config = Config::new().set("path", "/dev/null")?;
+    let config = config.set("overwrite", "true")?;
+    let mut session = Session::begin(&Backend::embedded(), "memory", &config)?;
+    let mut domain = session.default_domain()?;
+    let (schema, name) = (
+        domain.schema::<Kernel>()?,
+        domain.string("kernel")?.handle(),
+    );
+    let domain = domain.id();
+    let mut open = (0..streams)
+        .map(|i| session.open_stream(&format!("stream {i}"), StreamOptions::new(domain)))
+        .collect::<nvtxw::Result<Vec<_>>>()?;
+    let kernel = |index: usize| Kernel {
+        start: index as i64 * 10,
+        end: index as i64 * 10 + 5,
+        name,
+        shared: index as u64,
+        registers: 32,
+        occupancy: 0.5,
+    };
+    for stream in &mut open {
+        let out = session.writer(stream)?;
+        let out = out.events(schema)?;
+        for first in (0..each).step_by(BATCH) {
+            let batch: Vec<_> = (first..each.min(first + BATCH)).map(kernel).collect();
+            out.write_batch(&batch)?;
+        }
+    }
+    session.end()?;
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let size = line.and_then(|line| line.split_whitespace().next());
+    println!("{}", size.ok_or("there is no VmHWM")?);
+    Ok(())
+}
+
+/// The greatest resident memory of a process that writes this, beside what it may be.
+#[cfg(target_os = "linux")]
+fn memory(name: &str, streams: usize, each: usize, limit: f64) -> Result<()> {
+    let output = process::Command::new(env::current_exe()?)
+        .args([MEMORY, &streams.to_string(), &each.to_string()])
+        .output()?;
+    let size: f64 = String::from_utf8(output.stdout)?.trim().parse()?;
+    let size = size / 1024.0;
+    println!(
+        "{name}: ours {size:.1} MiB, other {limit:.1} MiB, ratio {:.2}",
+        size / limit
+    );
+    Ok(())
+}
+
 fn main() -> Result<()> {
+    #[cfg(target_os = "linux")]
+    if let [_, mode, streams, each] = &env::args().collect::<Vec<_>>()[..]
+        && mode == MEMORY
+    {
+        return write_for_memory(streams.parse()?, each.parse()?);
+    }
     // Cargo passes `--bench`.
     let wanted = env::args().skip(1).find(|arg| !arg.starts_with('-'));
     let is_wanted = |name: &str| wanted.as_ref().is_none_or(|part| name.contains(&**part));
@@ -334,6 +397,25 @@ fn main() -> Result<()> {
     if is_wanted(name) {
         let twice = |path: &Path| Ok(ours(events, path, 1, By::Batch)? * 2);
         compare(name, &folder, by(By::Batch, 2), twice)?;
+    }
+    #[cfg(target_os = "linux")]
+    for (name, streams, each, limit) in [
+        (
+            "resident memory, 100,000,000 events / 64 MiB",
+            1,
+            100_000_000,
+            64.0,
+        ),
+        (
+            "resident memory, 10,000 streams of 4,096 events / 1 GiB",
+            10_000,
+            4096,
+            1024.0,
+        ),
+    ] {
+        if is_wanted(name) {
+            memory(name, streams, each, limit)?;
+        }
     }
     let name = "bytes per event / in records";
     if is_wanted(name) {
