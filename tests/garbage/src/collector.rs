@@ -32,6 +32,20 @@ pub struct Reached {
     pub visits: u64,
     /// Values by kind, and arrays, structs and unions.
     pub kinds: Kinds,
+    /// All that there was to see of events, in its order.
+    pub sights: Vec<Sight>,
+}
+
+/// Something that an event shows, apart from names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// What an event says of itself: message, colour, category, range ID, scope and time domains.
+    Event(Option<String>, [Option<u64>; 6]),
+    /// A value, as text; of a float the bits.
+    Value(String),
+    Array(usize),
+    Struct(u64),
+    End,
 }
 
 impl Reached {
@@ -150,12 +164,21 @@ impl Session for Collector {
 pub struct CollectorStream(Arc<StreamInfo>);
 
 impl CollectorStream {
-    fn look_at(&self, event: &Event<'_>) -> Tour {
+    fn look_at(event: &Event<'_>) -> Tour {
         assert!(event.scope_id() == event.scope().id());
         assert!(event.color() != Some(0) && event.category() != Some(0));
-        let message = event.message().map(|text| text.to_string_lossy().len());
-        black_box((message, event.range_id(), event.time_domain()));
+        let message = event.message();
+        let attributes = [
+            event.color().map(u64::from),
+            event.category().map(u64::from),
+            event.range_id(),
+            Some(event.scope_id()),
+            Some(event.time_domain()),
+            Some(event.end_time_domain()),
+        ];
+        let message = message.map(|text| text.to_string_lossy().into_owned());
         let mut tour = Tour::default();
+        tour.sights.push(Sight::Event(message, attributes));
         event.visit(&mut tour);
         assert!(tour.open.is_empty(), "all that began has ended");
         if event.plain().is_some() {
@@ -182,7 +205,7 @@ fn times(event: &Event<'_>) -> (i64, Option<i64>) {
 
 impl Stream for CollectorStream {
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
-        let tour = self.look_at(event);
+        let tour = Self::look_at(event);
         note(|reached| {
             tour.add_to(reached);
             reached.events.push(times(event));
@@ -197,7 +220,7 @@ impl Stream for CollectorStream {
             if let Some(scope) = batch.scope_id() {
                 assert_eq!(scope, event.scope_id());
             }
-            let tour = self.look_at(&event);
+            let tour = Self::look_at(&event);
             REACHED.with_borrow_mut(|reached| tour.add_to(reached));
             events.push(times(&event));
         }
@@ -254,6 +277,7 @@ impl Stream for CollectorStream {
 struct Tour {
     visits: u64,
     kinds: Kinds,
+    sights: Vec<Sight>,
     open: Vec<Open>,
 }
 
@@ -266,8 +290,9 @@ struct Open {
 }
 
 impl Tour {
-    fn add_to(&self, reached: &mut Reached) {
+    fn add_to(self, reached: &mut Reached) {
         reached.visits += self.visits;
+        reached.sights.extend(self.sights);
         for (sum, kind) in reached.kinds.iter_mut().zip(self.kinds) {
             *sum += kind;
         }
@@ -286,6 +311,7 @@ impl Tour {
 
     fn end(&mut self, field: &Field, left: Option<usize>) {
         self.visits += 1;
+        self.sights.push(Sight::End);
         let begun = self.open.pop().expect("what ends has begun");
         assert_eq!(begun, Open { field, left });
     }
@@ -313,11 +339,18 @@ impl Visitor for Tour {
             Value::Bytes(bytes) => (8, sum(bytes)),
         };
         black_box(looked_at);
+        self.sights.push(Sight::Value(match value {
+            Value::F32(value) => format!("f32 {:x}", value.to_bits()),
+            Value::F64(value) => format!("f64 {:x}", value.to_bits()),
+            Value::Enum { value, meaning } => format!("{value} of enum {}", meaning.id()),
+            value => format!("{value:?}"),
+        }));
         self.come_by(kind);
     }
 
     fn begin_array(&mut self, field: &Field, len: usize) {
         self.come_by(ARRAY);
+        self.sights.push(Sight::Array(len));
         let left = Some(len);
         self.open.push(Open { field, left });
     }
@@ -326,7 +359,8 @@ impl Visitor for Tour {
         self.end(field, Some(0));
     }
 
-    fn begin_struct(&mut self, field: &Field, _: &Schema) {
+    fn begin_struct(&mut self, field: &Field, schema: &Schema) {
+        self.sights.push(Sight::Struct(schema.id()));
         self.come_by(match field.kind() {
             FieldKind::Union(_) => UNION,
             _ => STRUCT,

@@ -15,10 +15,11 @@ use crate::file::{self, Folder};
 use crate::known::{Known, Layout, Pointers};
 use crate::memory::Memory;
 use crate::payload::{self, Piece};
-use crate::schema::{self, NAMES};
+use crate::schema::{self, Made, NAMES};
 use crate::show;
 use crate::side::{Side, expect};
 use crate::table::{self, Answer, Table, member};
+use crate::ways;
 
 /// What an input came to.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,8 @@ pub struct Decoded {
     pub samples: u64,
     /// Events whose pointers lead out of them.
     pub outside: u64,
+    /// Events that were decoded in two ways, with the same result.
+    pub compared: u64,
     /// By [`FORMS`]: events that were accepted and have such an entry somewhere.
     pub forms: [u64; FORMS.len()],
     /// By [`KINDS`]: values that reached the backend.
@@ -51,6 +54,7 @@ impl Decoded {
         self.batches_of_many += other.batches_of_many;
         self.samples += other.samples;
         self.outside += other.outside;
+        self.compared += other.compared;
         sum(&mut self.forms, &other.forms);
         sum(&mut self.kinds, &other.kinds);
     }
@@ -237,6 +241,9 @@ impl Run {
         if layout.outward.is_empty() {
             self.known.layouts.push(layout.clone());
         }
+        if choices.one_in(2) {
+            self.compare(choices, &made, &layout);
+        }
         for _ in 0..choices.below(6) {
             match choices.below(8) {
                 0..3 => self.event(choices, &layout),
@@ -345,6 +352,79 @@ impl Run {
             self.decoded.events += 1;
             self.decoded.outside += u64::from(!schema.outward.is_empty());
             self.count_forms(schema);
+        }
+    }
+
+    /// Writes the same bytes under the schema and under one that says the same and has to be walked through.
+    fn compare(&mut self, choices: &mut Choices<'_>, made: &Made, layout: &Layout) {
+        let Some(attr) = ways::walked(made, layout, &mut self.memory) else {
+            return;
+        };
+        let mut id = 0;
+        let registered =
+            self.register(|side| member!(side.table, SchemaRegister(side.domain, &attr, &mut id)));
+        if !registered.is_success() || layout.size > 1 << 12 {
+            return;
+        }
+        let size = self.domain().schema(id).expect("it is registered").size();
+        let blob = self.blob(choices);
+        for _ in 0..2 {
+            let (before, at) = match layout.is_static {
+                true => (0, ways::behind(layout)),
+                false => (ways::BEFORE, 0),
+            };
+            // A payload without bytes is ignored.
+            let len = size.saturating_sub(before).max(1) + choices.pick(&[0, 8, 30, 64]);
+            let known = &self.known;
+            let piece = payload::piece_after(
+                choices,
+                &mut self.memory,
+                known,
+                Some(blob),
+                layout,
+                len,
+                before,
+            );
+            if layout.is_static {
+                payload::clear(piece, at, 8);
+            } else if ways::points_before(piece) {
+                continue;
+            }
+            let walked = Piece {
+                start: piece.start.wrapping_sub(before),
+                len: len + before,
+            };
+            let [known_way, walk] = [(layout.id, piece), (id, walked)].map(|(id, piece)| {
+                let mut payloads = vec![payload::of_piece(id, piece, piece.len)];
+                if !layout.is_event {
+                    payloads.push(self.mark());
+                }
+                payloads.push(payload::of_piece(
+                    NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED,
+                    blob,
+                    blob.len,
+                ));
+                let count = payloads.len();
+                let payloads = self.memory.items(payloads);
+                self.write(|side| member!(side.table, EventWrite(side.stream, payloads, count)))
+            });
+            // One of them may be more than is decoded for so few bytes.
+            let codes = [known_way.code, walk.code];
+            if !codes.contains(&ResultCode::NOT_SUPPORTED) {
+                assert_eq!(codes[0], codes[1], "{} | {}", known_way.reason, walk.reason);
+                assert_eq!(known_way.reached.events, walk.reached.events);
+                assert_eq!(known_way.reached.sights, walk.reached.sights);
+                self.decoded.compared += u64::from(known_way.is_success());
+            }
+        }
+    }
+
+    /// A mark of its own.
+    fn mark(&mut self) -> nvtxPayloadData_t {
+        nvtxPayloadData_t {
+            schemaId: self.mark,
+            size: 8,
+            payload: self.memory.place(5_i64).cast(),
         }
     }
 

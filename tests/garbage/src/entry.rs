@@ -154,6 +154,15 @@ pub enum Units {
     At(usize),
 }
 
+/// Whether the detail of an entry may be the index of another one: of a length, or of the selector of a union.
+pub fn names_entry(entry: &nvtxPayloadSchemaEntry_t) -> bool {
+    match entry.flags & STYLE {
+        LENGTH_INDEX => true,
+        0 => entry.r#type >= 1 << 24,
+        _ => false,
+    }
+}
+
 /// Whether the entry at `index` may be the length or the selector of another one.
 pub fn is_referred_to(index: usize, entries: &[nvtxPayloadSchemaEntry_t]) -> bool {
     entries[index].r#type == NVTX_PAYLOAD_ENTRY_TYPE_UNION_SELECTOR

@@ -49,6 +49,8 @@ pub struct Layout {
     /// Whether it is a union that an entry beside it selects a member of.
     pub is_selected: bool,
     pub forms: Forms,
+    /// Whether data in it, or in structs in it, is at offsets.
+    pub has_offsets: bool,
     pub aims: Vec<Aim>,
     /// The pointers that are followed out of an event.
     pub outward: Vec<Outward>,
@@ -114,7 +116,10 @@ impl Layout {
             let mut aim = |width, what| layout.aims.push(Aim { at, width, what });
             match field.kind() {
                 _ if place == NVTX_PAYLOAD_ENTRY_FLAG_POINTER => aim(8, What::Address),
-                _ if place != 0 => aim(8, What::Offset),
+                _ if place != 0 => {
+                    aim(8, What::Offset);
+                    layout.has_offsets = true;
+                }
                 _ if is_pointer => aim(8, What::Address),
                 FieldKind::Scalar(EntryType::RegisteredString) => aim(8, What::String),
                 FieldKind::Scalar(EntryType::ScopeId) => aim(8, What::Scope),
@@ -127,6 +132,7 @@ impl Layout {
                 }
                 FieldKind::Struct(inner) | FieldKind::Union(inner) => {
                     let inner = known.layouts.iter().find(|layout| layout.id == inner.id());
+                    layout.has_offsets |= inner.is_some_and(|inner| inner.has_offsets);
                     let aims = inner.iter().flat_map(|inner| &inner.aims);
                     layout.aims.extend(aims.map(|aim| Aim {
                         at: at + aim.at,

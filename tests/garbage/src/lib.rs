@@ -28,6 +28,7 @@ mod sessions;
 mod show;
 mod side;
 mod table;
+mod ways;
 mod world;
 
 use self::collector::PANIC;

@@ -32,11 +32,8 @@ impl Memory {
         self.items(text.to_bytes_with_nul().to_vec()).cast()
     }
 
-    /// Keeps bytes at an address that is `skew` bytes after an aligned one.
+    /// Keeps bytes at an address that is `skew` bytes after an aligned one. Null if there are none of both.
     pub fn skewed(&mut self, bytes: &[u8], skew: usize) -> *mut u8 {
-        if bytes.is_empty() {
-            return ptr::null_mut();
-        }
         let all = [&vec![0; skew], bytes].concat();
         self.items(all).wrapping_add(skew)
     }

@@ -15,6 +15,17 @@ pub struct Piece {
     pub len: usize,
 }
 
+impl Piece {
+    /// A copy of what is there.
+    pub fn bytes(self) -> Vec<u8> {
+        (0..self.len)
+            // SAFETY:
+            // - So many bytes were stored there, and stay until the run is over.
+            .map(|at| unsafe { self.start.wrapping_add(at).read() })
+            .collect()
+    }
+}
+
 /// Bytes for payloads of `layout`, one after the other, aligned or not. Some are numbers that mean something: places in the
 /// piece itself and in `other`, short lengths, strings, scopes and times.
 pub fn piece(
@@ -26,8 +37,21 @@ pub fn piece(
     len: usize,
 ) -> Piece {
     let skew = choices.pick(&[0, 0, 1, 4]);
+    piece_after(choices, memory, known, other, layout, len, skew)
+}
+
+/// The same, with so many zeros before it.
+pub fn piece_after(
+    choices: &mut Choices<'_>,
+    memory: &mut Memory,
+    known: &Known,
+    other: Option<Piece>,
+    layout: &Layout,
+    len: usize,
+    zeros: usize,
+) -> Piece {
     let bytes = choices.bytes(len);
-    let start = memory.skewed(&bytes, skew);
+    let start = memory.skewed(&bytes, zeros);
     let piece = Piece { start, len };
     let put = |number: u64, at: usize, width: usize| {
         let bytes = number.to_ne_bytes();
@@ -85,6 +109,15 @@ pub fn piece(
     }
     show::show(|| show::piece(piece));
     piece
+}
+
+/// Makes some bytes of a piece zeros.
+pub fn clear(piece: Piece, at: usize, len: usize) {
+    assert!(at + len <= piece.len);
+    let start = piece.start.wrapping_add(at).cast_mut();
+    // SAFETY:
+    // - So many bytes are there, in memory that was given out to be written to, and nothing else refers to them.
+    unsafe { start.write_bytes(0, len) };
 }
 
 /// The address of what a pointer may lead to; now and then null.

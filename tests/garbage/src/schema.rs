@@ -48,6 +48,8 @@ pub struct Made {
     /// `NVTX_PAYLOAD_SCHEMA_TYPE_*`, or anything else.
     pub kind: u64,
     pub flags: u64,
+    /// What alignment is limited to, if that is said.
+    pub pack: Option<usize>,
     pub entries: Vec<nvtxPayloadSchemaEntry_t>,
 }
 
@@ -161,7 +163,12 @@ pub fn schema(choices: &mut Choices<'_>, memory: &mut Memory, known: &Known, id:
     Made {
         attr: memory.head(&attr, set_part(mask)),
         kind,
-        flags,
+        flags: if mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS == 0 {
+            0
+        } else {
+            flags
+        },
+        pack: (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT != 0).then_some(attr.packAlign),
         entries,
     }
 }

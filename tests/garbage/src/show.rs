@@ -36,10 +36,5 @@ pub fn payload(payload: &nvtxPayloadData_t) -> String {
 }
 
 pub fn piece(piece: Piece) -> String {
-    let bytes: Vec<u8> = (0..piece.len)
-        // SAFETY:
-        // - So many bytes were stored there, and stay until the run is over.
-        .map(|at| unsafe { piece.start.wrapping_add(at).read() })
-        .collect();
-    format!("bytes at {:?}: {bytes:02x?}", piece.start)
+    format!("bytes at {:?}: {:02x?}", piece.start, piece.bytes())
 }
