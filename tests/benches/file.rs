@@ -152,7 +152,9 @@ impl Folder {
     /// Where a file may be created.
     fn file(&self) -> Result<PathBuf> {
         let path = self.0.join("out");
-        if path.exists() {
+        if path.is_dir() {
+            fs::remove_dir_all(&path)?;
+        } else if path.exists() {
             fs::remove_file(&path)?;
         }
         Ok(path)
@@ -172,11 +174,16 @@ enum By {
     One,
     /// Plain ranges with the name as text, and no fields.
     Text,
+    /// In batches, to a file of another format.
+    Format(&'static str),
 }
 
 /// Writes the events through the backend, so many streams at once each with all of them. Returns what a stream took.
 fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration> {
-    let config = Config::new().set("path", path.to_str().ok_or("the path is not UTF-8")?)?;
+    let mut config = Config::new().set("path", path.to_str().ok_or("the path is not UTF-8")?)?;
+    if let By::Format(format) = by {
+        config = config.set("format", format)?;
+    }
     let mut session = Session::begin(&Backend::embedded(), "bench", &config)?;
     let mut domain = session.default_domain()?;
     let schema = domain.schema::<Kernel>()?;
@@ -211,7 +218,7 @@ fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration
                 scope.spawn(move || -> Result<()> {
                     let out = shared.writer(stream)?;
                     match by {
-                        By::Batch => {
+                        By::Batch | By::Format(_) => {
                             let out = out.events(schema)?;
                             for batch in kernels.chunks(BATCH) {
                                 out.write_batch(batch)?;
@@ -383,6 +390,16 @@ fn main() -> Result<()> {
     let name = "ranges in batches / JSON by serde_json";
     if is_wanted(name) {
         compare(name, &folder, by(By::Batch, 1), json)?;
+    }
+    let name = "ranges in batches as Chrome's JSON / JSON by serde_json";
+    if is_wanted(name) {
+        compare(name, &folder, by(By::Format("chrome"), 1), json)?;
+    }
+    if cfg!(feature = "parquet") {
+        let name = "ranges in batches as Parquet / copying records of 64 bytes";
+        if is_wanted(name) {
+            compare(name, &folder, by(By::Format("parquet"), 1), raw)?;
+        }
     }
     let name = "ranges one by one / in batches";
     if is_wanted(name) {

@@ -20,6 +20,12 @@ use std::path::Path;
 
 use reader::Trace;
 
+/// Other formats of the file backend, and what the names of their files end with.
+fn others() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let parquet = cfg!(feature = "parquet").then_some(("parquet", "parquet"));
+    [("chrome", "json")].into_iter().chain(parquet)
+}
+
 #[test]
 fn every_case_has_its_rows() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus");
@@ -28,7 +34,12 @@ fn every_case_has_its_rows() {
     let mut wrong = Vec::new();
     for case in &cases {
         let path = folder.join(format!("{}.pftrace", case.id));
-        let calls = program::run(case, &path);
+        let calls = program::run(case, &path, "perfetto");
+        // `interop/formats.py` compares what other formats have of the same cases.
+        for (format, extension) in others() {
+            let path = folder.join(format!("{}.{extension}", case.id));
+            let _ = program::run(case, &path, format);
+        }
         let differences = calls + &rows::differences(case, &Trace::read(&path));
         if !differences.is_empty() {
             wrong.push(format!("{} ({}):\n{differences}", case.id, case.title));

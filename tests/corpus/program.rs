@@ -56,10 +56,12 @@ macro_rules! call {
 
 pub(crate) use call;
 
-/// Writes the trace of a case to `path`; returns the calls that did not come out as the case says.
-pub fn run(case: &Case, path: &Path) -> String {
+/// Writes the trace of a case to `path` in a format; returns the calls that did not come out as the case says.
+pub fn run(case: &Case, path: &Path, format: &str) -> String {
     let mut arena = Arena::default();
-    let config = format!("path={}|overwrite=true|{}", path.display(), case.config);
+    let path = path.display();
+    // The first of two equal keys counts.
+    let config = format!("path={path}|format={format}|overwrite=true|{}", case.config);
     let attr = nvtxwSessionAttributes_t {
         structSize: size_of::<nvtxwSessionAttributes_t>(),
         name: arena.text("corpus"),

@@ -88,9 +88,9 @@ class Reader:
                 continue
             if phase == "C":
                 (unit, value), = event["args"].items()
-                name = event["name"] + (f" {event['id']}" if "id" in event else "")
-                rows.append({"kind": "counter", "track": [track[0], name], "ts": ts, "name": name, "cats": [], "args": {},
-                             "flows": [], "value": value, "unit": unit})
+                name = event["name"]
+                rows.append({"kind": "counter", "track": [track[0], name], "uuid": f"{pid} {name} {event.get('id')}", "ts": ts,
+                             "name": name, "cats": [], "args": {}, "flows": [], "value": value, "unit": unit})
                 continue
             while stack and not stack[-1].get("half") and stack[-1]["ts"] + stack[-1]["dur"] <= ts:
                 stack.pop()
@@ -106,7 +106,7 @@ class Reader:
                     self.err(f"an argument of {row['name']!r} stands in both halves")
                 row["args"].update(event["args"])
                 continue
-            row = {"kind": "instant" if phase == "i" else "slice", "track": track, "ts": ts, "depth": len(stack), "name": event["name"],
+            row = {"kind": "instant" if phase == "i" else "slice", "track": track, "uuid": f"{pid} {tid}", "ts": ts, "depth": len(stack), "name": event["name"],
                    "cats": [event["cat"]] if "cat" in event else [], "args": event["args"], "flows": []}
             rows.append(row)
             if phase == "i":

@@ -11,6 +11,7 @@ what the simulator says of its trace. Exit 0 only where all agree.
 import argparse, collections, json, math, pathlib, re, sys
 
 import duckdb
+import pyarrow
 import pyarrow.dataset
 
 
@@ -18,6 +19,11 @@ def segments(scope):
     """The steps of a scope's path, without escapes."""
     parts = re.findall(r"(?:\\.|[^/\\])+", scope or "")
     return [re.sub(r"\\(.)", r"\1", part) for part in parts]
+
+
+# Without types each reader guesses some: names that are numbers would be numbers.
+PARTITIONS = pyarrow.dataset.partitioning(
+    pyarrow.schema([(key, pyarrow.string()) for key in ("nvtxw_session", "nvtxw_stream")]), flavor="hive")
 
 
 class Dataset:
@@ -34,7 +40,7 @@ class Dataset:
         folder = self.root / table
         if not folder.is_dir():
             return []
-        arrow = pyarrow.dataset.dataset(folder, partitioning="hive").to_table().to_pylist()
+        arrow = pyarrow.dataset.dataset(folder, partitioning=PARTITIONS).to_table().to_pylist()
         files = f"{folder}/**/*.parquet".replace("'", "''")
         found = self.duckdb.execute(
             f"select * from read_parquet('{files}', hive_partitioning = true, hive_types_autocast = false)")
@@ -66,7 +72,9 @@ class Dataset:
             args.update(json.loads(row["args"] or "{}", parse_constant=refuse))
             kind = "instant" if row["kind"] == "mark" else "slice"
             end = row["end_ns"]
-            yield {"kind": kind, "track": segments(row["scope"]) or [row["nvtxw_stream"]], "ts": row["start_ns"],
+            track = segments(row["scope"])
+            track += [row["domain"]] if track and row["domain"] is not None else []
+            yield {"kind": kind, "track": track or [row["nvtxw_stream"]], "ts": row["start_ns"],
                    "dur": -1 if end is None else end - row["start_ns"], "name": row["name"],
                    "cats": [row["category"]] if row["category"] is not None else [], "args": args,
                    "flows": row["correlation"] or []}
@@ -79,7 +87,9 @@ class Dataset:
             value = row["value"] if exact is None else exact
             if exact is not None and row["value"] != float(exact):
                 self.err(f"{row['name']} is {row['value']} and {exact}")
-            path = segments(row["scope"]) + [part for part in (row["group"], row["name"]) if part is not None]
+            path = segments(row["scope"]) or ([] if row["scope"] else [row["nvtxw_stream"]])
+            path += [row["domain"]] if row["domain"] is not None and row["scope"] else []
+            path += [part for part in (row["group"], row["name"]) if part is not None]
             yield {"kind": "counter", "track": path, "ts": row["time_ns"], "name": row["name"], "value": plain(value), "flows": []}
 
 

@@ -3,6 +3,8 @@
 mod encoder;
 mod flows;
 mod lines;
+mod plan;
+mod recent;
 mod threads;
 
 use std::convert::Infallible;
@@ -15,7 +17,7 @@ use self::flows::Flows;
 use self::lines::Lines;
 use self::threads::Threads;
 use crate::config::Settings;
-use crate::format::{Fact, FactValue, Format, FormatStream, Half, NoRanges, Number, Ranges};
+use crate::format::{Fact, FactValue, Format, FormatStream, Half, Number, Ranges};
 use crate::json;
 use crate::proto::Writer;
 use crate::sink::{Framing, Sink};
@@ -138,8 +140,10 @@ impl FormatStream for ChromeStream {
         self.lines.add_counter(track)
     }
 
-    fn ranges(&mut self, _schema: &Schema, _place: u32) -> Option<impl Ranges> {
-        None::<NoRanges>
+    #[inline]
+    fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges> {
+        let quick = self.encoder.quick(schema)?;
+        Some(self.lines.ranges(place, quick))
     }
 
     fn make_event(

@@ -216,8 +216,10 @@ pub(crate) trait Ranges {
 }
 
 /// Nothing: for formats that have no faster way for usual ranges.
+#[cfg(feature = "parquet")]
 pub(crate) enum NoRanges {}
 
+#[cfg(feature = "parquet")]
 impl Ranges for NoRanges {
     fn write(&self, _payload: &[u8], _out: &mut Writer) -> Option<(i64, i64)> {
         match *self {}

@@ -4,6 +4,7 @@ mod args;
 mod names;
 
 pub(crate) use self::args::{Args, ArgsState};
+use crate::plain::Loaded;
 use crate::proto::Writer;
 
 /// The greatest integer up to which readers that take numbers for doubles tell all apart.
@@ -11,7 +12,7 @@ const SAFE: u64 = 1 << 53;
 
 /// A string, in quotes.
 pub(crate) fn text(text: &str, out: &mut Writer) {
-    out.raw(b"\"");
+    out.put(b"\"");
     let bytes = text.as_bytes();
     // Without a way out the loop takes many bytes at once.
     if bytes
@@ -22,7 +23,7 @@ pub(crate) fn text(text: &str, out: &mut Writer) {
     } else {
         out.raw(bytes);
     }
-    out.raw(b"\"");
+    out.put(b"\"");
 }
 
 /// JSON allows a plain DEL; some readers of traces don't.
@@ -55,11 +56,11 @@ fn escaped(bytes: &[u8], out: &mut Writer) {
 
 /// Bytes, as a string `0x…`.
 pub(crate) fn hexadecimal(bytes: &[u8], out: &mut Writer) {
-    out.raw(b"\"0x");
+    out.put(b"\"0x");
     for &byte in bytes {
         out.raw(&hexadecimal_digits(byte));
     }
-    out.raw(b"\"");
+    out.put(b"\"");
 }
 
 fn hexadecimal_digits(byte: u8) -> [u8; 2] {
@@ -95,9 +96,9 @@ fn integer(value: impl itoa::Integer, is_safe: bool, out: &mut Writer) {
     if is_safe {
         digits(value, out);
     } else {
-        out.raw(b"\"");
+        out.put(b"\"");
         digits(value, out);
-        out.raw(b"\"");
+        out.put(b"\"");
     }
 }
 
@@ -125,16 +126,33 @@ pub(crate) trait Float: zmij::Float + Into<f64> + Copy {
 impl Float for f32 {}
 impl Float for f64 {}
 
+/// An address: a string `0x…`.
+pub(crate) fn address(value: u64, out: &mut Writer) {
+    text(&format!("{value:#x}"), out);
+}
+
+/// A number of any kind.
+#[inline]
+pub(crate) fn number(value: Loaded, out: &mut Writer) {
+    match value {
+        Loaded::Signed(value) => signed(value, out),
+        Loaded::Unsigned(value) => unsigned(value, out),
+        Loaded::Address(value) => address(value, out),
+        Loaded::Single(value) => float(value, out),
+        Loaded::Double(value) => float(value, out),
+    }
+}
+
 /// The nanoseconds from `start` to `end` as microseconds, exactly.
 pub(crate) fn micros(start: i64, end: i64, out: &mut Writer) {
     if end < start {
-        out.raw(b"-");
+        out.put(b"-");
     }
     let span = end.abs_diff(start);
     digits(span / 1000, out);
     let rest = span % 1000;
     let digit = |value: u64| (value % 10 + u64::from(b'0')) as u8;
-    out.raw(&[b'.', digit(rest / 100), digit(rest / 10), digit(rest)]);
+    out.put(&[b'.', digit(rest / 100), digit(rest / 10), digit(rest)]);
 }
 
 #[cfg(test)]

@@ -244,6 +244,7 @@ mod outlet;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod perfetto;
+mod plain;
 mod proto;
 mod ranges;
 #[cfg(test)]

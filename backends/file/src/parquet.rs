@@ -105,10 +105,10 @@ impl Format for Parquet {
         }
         ParquetStream {
             session: Arc::clone(self),
-            info: Arc::clone(info),
             tracks: Arc::clone(tracks),
             encoder: Encoder::default(),
             tables: HashMap::new(),
+            last: None,
             rows,
         }
     }
@@ -132,11 +132,12 @@ impl Facts {
 /// A stream's rows.
 pub(crate) struct ParquetStream {
     session: Arc<Parquet>,
-    info: Arc<StreamInfo>,
     tracks: Arc<Tracks>,
     encoder: Encoder,
     /// The tables of schemas, by schema.
     tables: HashMap<u64, Option<u32>>,
+    /// The one that was used last.
+    last: Option<(u64, Option<u32>)>,
     rows: Rows,
 }
 
@@ -180,13 +181,10 @@ impl FormatStream for ParquetStream {
 
     fn event(&mut self, event: &Event<'_>, half: Half<'_>, out: &mut Writer) {
         let table = match half {
-            Half::First => *(self.tables)
-                .entry(event.schema().id())
-                .or_insert_with(|| self.rows.add_table(event.schema())),
+            Half::First => self.table(event.schema()),
             Half::Second(_) => None,
         };
-        let domain = self.info.domain();
-        self.encoder.event(event, domain, half, table, out);
+        self.encoder.event(event, half, table, out);
     }
 
     fn value(&mut self, value: Option<Number>, out: &mut Writer) {
@@ -213,6 +211,22 @@ impl FormatStream for ParquetStream {
 
     fn lost(&self) -> u64 {
         self.rows.lost()
+    }
+}
+
+impl ParquetStream {
+    /// The number of a schema's table, if it has one.
+    #[inline]
+    fn table(&mut self, schema: &Schema) -> Option<u32> {
+        match self.last {
+            Some((last, table)) if last == schema.id() => table,
+            _ => {
+                let table = self.tables.entry(schema.id());
+                let table = *table.or_insert_with(|| self.rows.add_table(schema));
+                self.last = Some((schema.id(), table));
+                table
+            }
+        }
     }
 }
 

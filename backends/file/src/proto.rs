@@ -82,6 +82,14 @@ impl Writer {
         self.len += fields.len();
     }
 
+    /// A few bytes: how many is known when this is compiled.
+    #[inline(always)]
+    pub(crate) fn put<const N: usize>(&mut self, bytes: &[u8; N]) {
+        self.reserve(N);
+        self.bytes[self.len..][..N].copy_from_slice(bytes);
+        self.len += N;
+    }
+
     /// The first `len` of the eight bytes of `word`, lowest first.
     #[inline(always)]
     pub(crate) fn word(&mut self, word: u64, len: usize) {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use nvtxw_backend::{Result, Time};
 
 use super::Chrome;
-use super::encoder::{FLOW, FLOW_DIGITS};
+use super::encoder::{FLOW, FLOW_LEN, Quick, has_flows};
 use super::flows::{Arrow, Point};
 use super::threads::Spot;
-use crate::format::Number;
+use crate::format::{Number, Ranges};
 use crate::json;
 use crate::outlet::Outlet;
 use crate::proto::Writer;
-use crate::timeline::{Emit, On};
+use crate::timeline::{Base, Emit, On};
 use crate::track::{Scale, TrackId, Tracks};
 
 /// A stream's lines, on their way to the file.
@@ -58,10 +58,10 @@ const START: &[u8] = b"s";
 const END: &[u8] = b"f\",\"bp\":\"e";
 
 /// What ends the line of an event.
-const CLOSE: &[u8] = b"}}";
+const CLOSE: &[u8; 2] = b"}}";
 
 pub(super) fn close(out: &mut Writer) {
-    out.raw(CLOSE);
+    out.put(CLOSE);
 }
 
 impl Lines {
@@ -122,6 +122,17 @@ impl Lines {
     /// How many events were not written because of an error.
     pub(super) fn lost(&self) -> u64 {
         self.outlet.lost()
+    }
+
+    /// For the usual ranges of a schema on the first lane of a place.
+    #[inline]
+    pub(super) fn ranges<'l>(&'l mut self, place: u32, quick: Quick<'l>) -> QuickRanges<'l> {
+        self.make_lanes(place, 0);
+        QuickRanges {
+            quick,
+            head: &self.places[place as usize].1[0].head,
+            base: self.session.base,
+        }
     }
 
     /// Appends the line of an event on the first lane of its place, up to what the event says.
@@ -221,6 +232,31 @@ impl Lines {
     }
 }
 
+/// Writes the usual ranges of one schema to one lane.
+pub(super) struct QuickRanges<'l> {
+    quick: Quick<'l>,
+    head: &'l [u8],
+    base: i64,
+}
+
+impl Ranges for QuickRanges<'_> {
+    #[inline]
+    fn write(&self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)> {
+        let (start, end, name, category) = self.quick.read(payload)?;
+        open_range(self.head, self.base, start, end, out);
+        out.raw(name);
+        out.raw(category);
+        self.quick.write_args(payload, out);
+        close(out);
+        Some((start, end))
+    }
+
+    #[inline]
+    fn base(&self) -> Base {
+        Base::Decided
+    }
+}
+
 impl Emit for Lines {
     fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, _nests: bool, event: &[u8]) {
         self.use_lane(place, lane);
@@ -253,7 +289,7 @@ impl Emit for Lines {
             out.raw(b"\"nvtxw.end\":");
             json::micros(base, asked, out);
             if !matches!(rest, [] | [FLOW, ..]) {
-                out.raw(b",");
+                out.put(b",");
             }
         }
         copy(rest, out);
@@ -310,21 +346,21 @@ impl Emit for Lines {
 
 /// Appends what stands before what a range says.
 fn open_range(head: &[u8], base: i64, start: i64, end: i64, out: &mut Writer) {
-    out.raw(b",\n{\"ph\":\"X");
+    out.put(b",\n{\"ph\":\"X");
     out.raw(head);
     json::micros(base, start, out);
-    out.raw(b",\"dur\":");
+    out.put(b",\"dur\":");
     json::micros(start, end, out);
-    out.raw(b",");
+    out.put(b",");
 }
 
 /// The same for what has one time.
 fn open_point(phase: &[u8], head: &[u8], base: i64, time: i64, out: &mut Writer) {
-    out.raw(b",\n{\"ph\":\"");
+    out.put(b",\n{\"ph\":\"");
     out.raw(phase);
     out.raw(head);
     json::micros(base, time, out);
-    out.raw(b",");
+    out.put(b",");
 }
 
 fn make_value(
@@ -359,27 +395,32 @@ fn add(sum: Number, value: &[u8]) -> Number {
 
 /// Appends what an event says, without the flows.
 fn copy(mut event: &[u8], out: &mut Writer) {
-    while let Some(at) = event.iter().position(|byte| *byte == FLOW) {
-        out.raw(&event[..at]);
-        event = &event[at + 1 + FLOW_DIGITS..];
+    if has_flows(event) {
+        while let Some(at) = event.iter().position(|byte| *byte == FLOW) {
+            out.raw(&event[..at]);
+            event = &event[at + FLOW_LEN..];
+        }
     }
     out.raw(event);
 }
 
 /// The flows in what an event says.
 fn flows(mut event: &[u8]) -> impl Iterator<Item = u64> {
-    std::iter::from_fn(move || {
+    if !has_flows(event) {
+        event = &[];
+    }
+    let all = std::iter::from_fn(move || {
         let at = event.iter().position(|byte| *byte == FLOW)?;
-        let (digits, rest) = event[at + 1..].split_at(FLOW_DIGITS);
+        let (flow, rest) = event[at + 1..].split_first_chunk()?;
         event = rest;
-        let digits = str::from_utf8(digits).ok()?;
-        u64::from_str_radix(digits, 16).ok()
-    })
+        Some(u64::from_le_bytes(*flow))
+    });
+    all.filter(|flow| *flow != 0)
 }
 
 /// An end of an arrow.
 fn arrow(phase: &[u8], number: u64, at: Point, base: i64, out: &mut Writer) {
-    out.raw(b",\n{\"ph\":\"");
+    out.put(b",\n{\"ph\":\"");
     out.raw(phase);
     out.raw(b"\",\"pid\":");
     json::digits(at.process, out);
@@ -410,11 +451,16 @@ mod tests {
 
     #[test]
     fn flows_are_taken_out_of_what_an_event_says() {
-        let event = b"\"args\":{\x01000000000000002a\"a\":1\x01ffffffffffffffff,\"b\":2";
+        let (a, b) = (b"\"args\":{\"a\":1", b",\"b\":2");
+        let flow = |flow: u64| [&[FLOW], &flow.to_le_bytes()[..]].concat();
+        // The second number has the bytes of a mark.
+        let both = [flow(42), flow(0x0101_0101_0101_0101)].concat();
+        let event = [&a[..], &both, b, &flow(0)].concat();
         let mut out = Writer::default();
-        copy(event, &mut out);
+        copy(&event, &mut out);
         assert_eq!(out.as_bytes(), b"\"args\":{\"a\":1,\"b\":2");
-        assert_eq!(flows(event).collect::<Vec<_>>(), [42, u64::MAX]);
+        let found: Vec<_> = flows(&event).collect();
+        assert_eq!(found, [42, 0x0101_0101_0101_0101]);
         assert_eq!(flows(out.as_bytes()).count(), 0);
     }
 

@@ -3,9 +3,12 @@
 use nvtxw_backend::{Event, Field, FieldRole, Schema, Value, Visitor};
 
 use super::names::Names;
-use super::{float, hexadecimal, signed, text, unsigned, wide_signed, wide_unsigned};
+use super::{
+    address, float, hexadecimal, number, signed, text, unsigned, wide_signed, wide_unsigned,
+};
 use crate::attribute::{self, lossy};
 use crate::flow::flow;
+use crate::plain::Loaded;
 use crate::proto::Writer;
 
 /// What is used again for the arguments of the next event.
@@ -61,6 +64,17 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// A field whose name is written already, with its quotes and a colon, and differs from all others.
+    #[inline]
+    pub(crate) fn number(&mut self, key: &[u8], value: Loaded) {
+        if self.comma {
+            self.out.put(b",");
+        }
+        self.comma = true;
+        self.out.raw(key);
+        number(value, self.out);
+    }
+
     /// What joins the halves of a range.
     pub(crate) fn range_id(&mut self, event: &Event<'_>) {
         if let Some(id) = event.range_id()
@@ -73,7 +87,7 @@ impl<'a> Args<'a> {
 
     fn key(&mut self, name: &str) {
         if self.comma {
-            self.out.raw(b",");
+            self.out.put(b",");
         }
         self.comma = true;
         if self.state.levels.is_empty() {
@@ -81,7 +95,7 @@ impl<'a> Args<'a> {
         } else {
             text(name, self.out);
         }
-        self.out.raw(b":");
+        self.out.put(b":");
     }
 
     /// What stands before the value of a field, or of an element of one.
@@ -91,7 +105,7 @@ impl<'a> Args<'a> {
             return;
         }
         if self.comma {
-            self.out.raw(b",");
+            self.out.put(b",");
         }
         self.comma = true;
     }
@@ -144,15 +158,15 @@ impl Visitor for Args<'_> {
                 let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
                 text(character.encode_utf8(&mut [0; 4]), out);
             }
-            Value::Address(address) => text(&format!("{address:#x}"), out),
+            Value::Address(value) => address(value, out),
             Value::Text(bytes) => text(&lossy(bytes), out),
             Value::Wide(wide) => text(&wide.to_string(), out),
-            Value::Registered(None) => out.raw(b"null"),
+            Value::Registered(None) => out.put(b"null"),
             Value::Registered(Some(string)) => text(string.text(), out),
             Value::Enum { value, meaning } => {
                 match (meaning.as_bool(value), meaning.describe(value)) {
-                    (Some(true), _) => out.raw(b"true"),
-                    (Some(false), _) => out.raw(b"false"),
+                    (Some(true), _) => out.put(b"true"),
+                    (Some(false), _) => out.put(b"false"),
                     (None, Some(words)) => text(&words, out),
                     (None, None) => unsigned(value, out),
                 }

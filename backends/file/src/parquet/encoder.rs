@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use nvtxw_backend::{Domain, Event, EventKind, Field, FieldRole, Schema, Value, Visitor};
+use nvtxw_backend::{Event, EventKind, Field, FieldRole, Schema, Value, Visitor};
 
 use super::column::Leaves;
 use super::record::{Reader, Record};
@@ -26,7 +26,6 @@ impl Encoder {
     pub(super) fn event(
         &mut self,
         event: &Event<'_>,
-        domain: &Domain,
         half: Half<'_>,
         table: Option<u32>,
         out: &mut Writer,
@@ -36,7 +35,7 @@ impl Encoder {
         self.flows.clear();
         let name = attribute::name(event);
         let category = event.category();
-        let category = category.map(|category| attribute::category(category, domain));
+        let category = category.map(|category| attribute::category(category, event.domain()));
         let mut record = Record::default();
         match half {
             Half::First => {

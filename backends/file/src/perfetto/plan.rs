@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use nvtxw_backend::{EntryType, Event, Field, FieldKind, Schema};
+use nvtxw_backend::{Event, Field, Schema};
 
 use super::annotation::{Annotator, known};
 use super::encoder::Tables;
 use super::field::{annotation, event};
 use super::quick::Quick;
+use crate::plain::{Load, Loaded};
 use crate::proto::{Slot, Writer, varint};
 
 /// The plans of the schemas that a stream has met.
@@ -64,20 +65,6 @@ pub(super) struct Number {
     head_len: usize,
 }
 
-#[derive(Clone, Copy)]
-enum Load {
-    I8,
-    I16,
-    I32,
-    U8,
-    U16,
-    U32,
-    /// Signed or not: the bytes are the same.
-    Word,
-    F32,
-    F64,
-}
-
 impl Plan {
     fn new(schema: &Schema, texts: &mut Tables) -> Self {
         let fields = schema.fields().iter();
@@ -117,11 +104,14 @@ fn step(field: &Field, texts: &mut Tables) -> Option<Step> {
     if field.is_hidden() {
         return None;
     }
-    let FieldKind::Scalar(ty) = field.kind() else {
+    let Some(load) = Load::of(field) else {
         return Some(other);
     };
-    let (Some((load, value)), None) = (load(*ty), field.count()) else {
-        return Some(other);
+    let value = match load {
+        Load::I8 | Load::I16 | Load::I32 | Load::I64 => annotation::INT,
+        Load::U8 | Load::U16 | Load::U32 | Load::U64 => annotation::UINT,
+        Load::Address => annotation::POINTER,
+        Load::F32 | Load::F64 => annotation::DOUBLE,
     };
     // A name that has no number is written as it is.
     let Some(name) = known(field.name(), texts) else {
@@ -149,39 +139,6 @@ fn step(field: &Field, texts: &mut Tables) -> Option<Step> {
         head: u64::from_le_bytes(word),
         head_len,
     }))
-}
-
-/// How a type is read, and which of an annotation's values it is.
-fn load(ty: EntryType) -> Option<(Load, u32)> {
-    use EntryType::*;
-    let signed = match ty {
-        Int8 | Int16 | Int32 | Int64 | Short | Int | Long | LongLong => true,
-        UInt8 | UInt16 | UInt32 | UInt64 | UChar | UShort | UInt | ULong | ULongLong | Size => {
-            false
-        }
-        Float | Float32 => return Some((Load::F32, annotation::DOUBLE)),
-        Double | Float64 => return Some((Load::F64, annotation::DOUBLE)),
-        Address => return Some((Load::Word, annotation::POINTER)),
-        _ => return None,
-    };
-    let (size, _) = ty.layout()?;
-    let load = match (size, signed) {
-        (1, true) => Load::I8,
-        (2, true) => Load::I16,
-        (4, true) => Load::I32,
-        (1, false) => Load::U8,
-        (2, false) => Load::U16,
-        (4, false) => Load::U32,
-        _ => Load::Word,
-    };
-    Some((
-        load,
-        if signed {
-            annotation::INT
-        } else {
-            annotation::UINT
-        },
-    ))
 }
 
 impl Number {
@@ -219,18 +176,12 @@ impl Number {
 
     #[inline(always)]
     fn value(&self, payload: &[u8]) -> Value {
-        let at = self.offset;
-        Value::Varint(match self.load {
-            Load::I8 => i64::from(i8::from_ne_bytes(bytes(payload, at))) as u64,
-            Load::I16 => i64::from(i16::from_ne_bytes(bytes(payload, at))) as u64,
-            Load::I32 => i64::from(i32::from_ne_bytes(bytes(payload, at))) as u64,
-            Load::U8 => u8::from_ne_bytes(bytes(payload, at)).into(),
-            Load::U16 => u16::from_ne_bytes(bytes(payload, at)).into(),
-            Load::U32 => u32::from_ne_bytes(bytes(payload, at)).into(),
-            Load::Word => u64::from_ne_bytes(bytes(payload, at)),
-            Load::F32 => return Value::Double(f32::from_ne_bytes(bytes(payload, at)).into()),
-            Load::F64 => return Value::Double(f64::from_ne_bytes(bytes(payload, at))),
-        })
+        match self.load.read(payload, self.offset) {
+            Loaded::Signed(value) => Value::Varint(value as u64),
+            Loaded::Unsigned(value) | Loaded::Address(value) => Value::Varint(value),
+            Loaded::Single(value) => Value::Double(value.into()),
+            Loaded::Double(value) => Value::Double(value),
+        }
     }
 }
 
@@ -244,12 +195,4 @@ fn varint_len(value: u64) -> usize {
         0 => varint(value).1,
         high => 8 + varint(high).1,
     }
-}
-
-/// The bytes of a payload's field; a payload has all of its schema's.
-#[inline(always)]
-pub(super) fn bytes<const N: usize>(payload: &[u8], offset: usize) -> [u8; N] {
-    let mut bytes = [0; N];
-    bytes.copy_from_slice(&payload[offset..offset + N]);
-    bytes
 }

@@ -1,13 +1,14 @@
 //! Whole ranges of simple schemas, straight from the bytes of a batch.
 
-use nvtxw_backend::{EntryType, Field, FieldKind, FieldRole, Schema, TimestampRole};
+use nvtxw_backend::Schema;
 
 use super::encoder::Tables;
 use super::field::{event, packet};
 use super::packet::Lane;
-use super::plan::{Number, bytes};
+use super::plan::Number;
 use crate::base::shift;
 use crate::format::Ranges;
+use crate::plain::{Usual, UsualRange};
 use crate::proto::{Slot, Writer, tag_byte, varint};
 use crate::timeline::Base;
 
@@ -21,39 +22,17 @@ const CATEGORY_IIDS: u64 = tag_byte(event::CATEGORY_IIDS, false);
 /// The longest message whose length takes one byte.
 const SHORT: usize = 0x7F;
 
-/// Where the ranges of a schema have what they need: two times, a registered message, perhaps a
-/// category, and numbers.
+/// How the usual ranges of a schema are written, if they have only numbers.
 pub(super) struct Quick {
-    start: usize,
-    end: usize,
-    name: usize,
-    category: Option<usize>,
+    usual: Usual,
     numbers: Vec<Number>,
 }
 
 impl Quick {
     /// `numbers` are the annotations of the schema's events; `None` if these need more than that.
     pub(super) fn new(schema: &Schema, numbers: Vec<Number>) -> Option<Self> {
-        let (mut start, mut end, mut name, mut category) = (None, None, None, None);
-        for field in schema.fields().iter().filter(|field| field.is_attribute()) {
-            let (place, ty) = match field.role() {
-                FieldRole::Time(TimestampRole::RangeBegin) => (&mut start, EntryType::Int64),
-                FieldRole::Time(TimestampRole::RangeEnd) => (&mut end, EntryType::Int64),
-                FieldRole::Message => (&mut name, EntryType::RegisteredString),
-                FieldRole::Category => (&mut category, EntryType::Category),
-                _ => return None,
-            };
-            if !is_one(field, ty) || place.replace(field.offset()).is_some() {
-                return None;
-            }
-        }
-        Some(Self {
-            start: start?,
-            end: end?,
-            name: name?,
-            category,
-            numbers,
-        })
+        let usual = Usual::of(schema)?;
+        Some(Self { usual, numbers })
     }
 
     /// Appends a range as it is in the file if it stands on `lane`; returns its times. `None`, and
@@ -68,19 +47,17 @@ impl Quick {
         texts: &Tables,
         out: &mut Writer,
     ) -> Option<(i64, i64)> {
-        let start = i64::from_ne_bytes(bytes(payload, self.start));
-        let end = i64::from_ne_bytes(bytes(payload, self.end));
-        if end < start {
-            return None;
-        }
+        let UsualRange {
+            start,
+            end,
+            name,
+            category,
+        } = self.usual.read(payload)?;
         let (from, to) = (shift(base, start)?, shift(base, end)?);
-        let name = texts.name(u64::from_ne_bytes(bytes(payload, self.name)))?;
-        let category = match self.category {
-            None => None,
-            Some(at) => match u32::from_ne_bytes(bytes(payload, at)) {
-                0 => None,
-                category => Some(texts.category(category)?),
-            },
+        let name = texts.name(name)?;
+        let category = match category {
+            0 => None,
+            category => Some(texts.category(category)?),
         };
         let mut out = out.slot();
         let begin = head(&mut out, lane, from, event::BEGIN);
@@ -123,11 +100,6 @@ impl Ranges for QuickRanges<'_> {
     fn base(&self) -> Base {
         self.base.1
     }
-}
-
-/// Whether a field is one value of this type.
-fn is_one(field: &Field, ty: EntryType) -> bool {
-    field.count().is_none() && matches!(field.kind(), FieldKind::Scalar(found) if *found == ty)
 }
 
 /// A packet whose lengths are not written yet.

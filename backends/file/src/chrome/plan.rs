@@ -1,0 +1,136 @@
+//! How the payloads of a schema become arguments, worked out once.
+
+use std::collections::HashMap;
+
+use nvtxw_backend::{Event, FieldKind, Schema};
+
+use crate::json::{self, Args};
+use crate::plain::{Load, Usual};
+use crate::proto::Writer;
+
+/// The plans of the schemas that a stream has met.
+#[derive(Default)]
+pub(super) struct Plans {
+    all: Vec<Plan>,
+    /// Indices of `all`, by schema.
+    indices: HashMap<u64, usize>,
+    /// The schema that was asked for last, and its index.
+    last: Option<(u64, usize)>,
+}
+
+impl Plans {
+    #[inline]
+    pub(super) fn get(&mut self, schema: &Schema) -> &Plan {
+        let index = match self.last {
+            Some((id, index)) if id == schema.id() => index,
+            _ => self.find(schema),
+        };
+        &self.all[index]
+    }
+
+    fn find(&mut self, schema: &Schema) -> usize {
+        let index = *self.indices.entry(schema.id()).or_insert_with(|| {
+            self.all.push(Plan::new(schema));
+            self.all.len() - 1
+        });
+        self.last = Some((schema.id(), index));
+        index
+    }
+}
+
+/// The arguments of a schema's events, in order.
+pub(super) struct Plan {
+    steps: Vec<Step>,
+    /// Whether there are only numbers, and where the attributes of usual ranges are then.
+    usual: Option<Usual>,
+    /// Whether fields join events.
+    pub(super) is_correlated: bool,
+}
+
+enum Step {
+    Number(Number),
+    /// A field of any kind, by its index.
+    Field(usize),
+}
+
+struct Number {
+    /// The name with its quotes and a colon.
+    key: Box<[u8]>,
+    offset: usize,
+    load: Load,
+}
+
+impl Plan {
+    fn new(schema: &Schema) -> Self {
+        let shown = schema
+            .fields()
+            .iter()
+            .filter(|field| !field.is_attribute() && !field.is_hidden());
+        let steps: Vec<_> = shown
+            .map(|field| match Load::of(field) {
+                Some(load) => {
+                    let mut key = Writer::default();
+                    json::text(field.name(), &mut key);
+                    key.raw(b":");
+                    Step::Number(Number {
+                        key: key.as_bytes().into(),
+                        offset: field.offset(),
+                        load,
+                    })
+                }
+                None => Step::Field(field.index()),
+            })
+            .collect();
+        let is_correlated = joins(schema);
+        let is_simple = !is_correlated
+            && schema.is_plain()
+            && steps.iter().all(|step| matches!(step, Step::Number(_)));
+        Self {
+            steps,
+            usual: is_simple.then(|| Usual::of(schema)).flatten(),
+            is_correlated,
+        }
+    }
+
+    /// Where the usual ranges have their attributes, if all else they have is numbers.
+    #[inline]
+    pub(super) fn usual(&self) -> Option<Usual> {
+        self.usual
+    }
+
+    /// Appends the arguments of a plain event of the schema that is not correlated.
+    pub(super) fn write(&self, event: &Event<'_>, payload: &[u8], args: &mut Args<'_>) {
+        for step in &self.steps {
+            match step {
+                Step::Number(number) => {
+                    let value = number.load.read(payload, number.offset);
+                    args.number(&number.key, value);
+                }
+                Step::Field(index) => event.visit_field(*index, args),
+            }
+        }
+    }
+
+    /// The same where there are only numbers.
+    #[inline]
+    pub(super) fn write_numbers(&self, payload: &[u8], out: &mut Writer) {
+        let mut comma = false;
+        for step in &self.steps {
+            if let Step::Number(number) = step {
+                if comma {
+                    out.put(b",");
+                }
+                comma = true;
+                out.raw(&number.key);
+                json::number(number.load.read(payload, number.offset), out);
+            }
+        }
+    }
+}
+
+fn joins(schema: &Schema) -> bool {
+    schema.fields().iter().any(|field| match field.kind() {
+        FieldKind::Struct(inner) | FieldKind::Union(inner) => joins(inner),
+        _ => field.correlation().is_some(),
+    })
+}
