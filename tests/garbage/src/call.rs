@@ -37,6 +37,8 @@ type After = dyn FnOnce(&mut World, &Answer);
 pub struct Call {
     pub member: &'static str,
     pub expect: Expect,
+    /// The stream that it is on, or the session that it ends; 0 for other calls.
+    pub on: u64,
     run: Box<Run>,
     after: Box<After>,
     /// What its pointers point to.
@@ -73,10 +75,16 @@ impl Call {
         Self {
             member,
             expect,
+            on: 0,
             run: Box::new(run),
             after: Box::new(after),
             memory,
         }
+    }
+
+    pub fn on(mut self, handle: u64) -> Self {
+        self.on = handle;
+        self
     }
 
     pub fn make(self, table: &Table, fate: Option<Fate>) -> Made {

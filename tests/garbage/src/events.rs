@@ -176,6 +176,7 @@ pub fn event(choices: &mut Choices<'_>, world: &World) -> Call {
             world.sessions[session].written.add(schema.role, [1, 1]);
         }
     })
+    .on(handle)
 }
 
 fn blob(choices: &mut Choices<'_>, memory: &mut Memory, domain: &Domain) -> Piece {
@@ -219,6 +220,7 @@ fn any_event(choices: &mut Choices<'_>, on: &On<'_>) -> Call {
             }
         },
     )
+    .on(handle)
 }
 
 pub fn batch(choices: &mut Choices<'_>, world: &World) -> Call {
@@ -297,6 +299,7 @@ pub fn batch(choices: &mut Choices<'_>, world: &World) -> Call {
                 .add(schema.role, [least, good.len()]);
         },
     )
+    .on(handle)
 }
 
 /// A batch of any bytes.
@@ -338,4 +341,5 @@ fn any_batch(choices: &mut Choices<'_>, on: &On<'_>) -> Call {
             }
         },
     )
+    .on(handle)
 }

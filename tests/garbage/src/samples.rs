@@ -74,6 +74,7 @@ pub fn sample(choices: &mut Choices<'_>, world: &World) -> Call {
             false => assert!(answer.reached.is_nothing()),
         }
     })
+    .on(handle)
 }
 
 pub fn no_value(choices: &mut Choices<'_>, world: &World) -> Call {
@@ -103,6 +104,7 @@ pub fn no_value(choices: &mut Choices<'_>, world: &World) -> Call {
             assert_eq!(answer.reached.no_values, usize::from(came));
         },
     )
+    .on(handle)
 }
 
 pub fn samples(choices: &mut Choices<'_>, world: &World) -> Call {
@@ -203,6 +205,7 @@ pub fn samples(choices: &mut Choices<'_>, world: &World) -> Call {
             }
         },
     )
+    .on(handle)
 }
 
 /// A relation between time domains, by one of three members.
@@ -239,6 +242,7 @@ pub fn relation(choices: &mut Choices<'_>, world: &World) -> Call {
             Call::new(name, memory, expect, run, move |world, answer| {
                 after(world, answer, true);
             })
+            .on(handle)
         }
         1 => {
             let mut count = choices.below(4) as usize;
@@ -265,6 +269,7 @@ pub fn relation(choices: &mut Choices<'_>, world: &World) -> Call {
             Call::new(name, memory, expect, run, move |world, answer| {
                 after(world, answer, count > 0);
             })
+            .on(handle)
         }
         _ => {
             let slopes = [
@@ -292,6 +297,7 @@ pub fn relation(choices: &mut Choices<'_>, world: &World) -> Call {
             Call::new(name, memory, expect, run, move |world, answer| {
                 after(world, answer, true);
             })
+            .on(handle)
         }
     }
 }

@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Barrier;
 
+use nvtxw_backend::ResultCode;
+
 use crate::call::{Call, Expect, Made};
 use crate::choices::Choices;
 use crate::collector::{self, Fate};
@@ -131,7 +133,7 @@ impl Sequence {
         self.finish(made, false);
     }
 
-    fn finish(&mut self, made: Made, is_disturbed: bool) {
+    fn finish(&mut self, made: Made, is_disturbed: bool) -> ResultCode {
         let member = made.member();
         let code = match is_disturbed {
             true => made.finish_disturbed(&mut self.world),
@@ -139,6 +141,7 @@ impl Sequence {
         };
         let index = MEMBERS.iter().position(|known| *known == member);
         self.successes[index.expect("a member")] += u64::from(code.is_success());
+        code
     }
 
     /// A call from another thread.
@@ -183,6 +186,11 @@ impl Sequence {
             1 => sessions::close(choices, &self.world),
             _ => any(choices, &self.world),
         };
+        // No call gets into a stream that another one is in, nor does its session end.
+        let is_stopped = self.world.stream(outer.on).is_some_and(|stream| {
+            let session = self.world.streams[stream].session;
+            [outer.on, self.world.sessions[session].handle].contains(&inner.on)
+        });
         let made = Rc::new(RefCell::new(None));
         let slot = Rc::clone(&made);
         // The table is that of the collector, of which there is one.
@@ -194,7 +202,8 @@ impl Sequence {
         let inner = made.take();
         let was_inside = inner.is_some();
         if let Some(inner) = inner {
-            self.finish(inner, true);
+            let code = self.finish(inner, true);
+            assert!(!is_stopped || !code.is_success());
         }
         self.finish(outer, was_inside);
     }

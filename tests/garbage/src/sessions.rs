@@ -185,6 +185,7 @@ pub fn end_of(world: &World, handle: u64) -> Call {
             };
         },
     )
+    .on(handle)
 }
 
 pub fn domain(choices: &mut Choices<'_>, world: &World) -> Call {
@@ -408,4 +409,5 @@ pub fn close_of(world: &World, handle: u64) -> Call {
             };
         },
     )
+    .on(handle)
 }
