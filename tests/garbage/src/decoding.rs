@@ -36,7 +36,7 @@ pub struct Decoded {
     pub compared: u64,
     /// By [`FORMS`]: events that were accepted and have such an entry somewhere.
     pub forms: [u64; FORMS.len()],
-    /// By [`KINDS`]: values that reached the backend.
+    /// By [`KINDS`](crate::KINDS): values that reached the backend.
     pub kinds: Kinds,
 }
 
