@@ -147,9 +147,10 @@ pub(crate) fn plan(
             (false, None) => field.whole,
         };
     }
-    // A walk checks what it comes by.
+    // A walk checks what it comes by, and who reads the message its handle; that of a message before it nobody reads.
     let is_checked = |field: &&Field| {
-        let is_seen = plan.way == Way::Irregular || field.loose.is_some() || field.is_attribute;
+        let is_message = plan.message == Some(MessageAt::Handle(field.offset));
+        let is_seen = plan.way == Way::Irregular || field.loose.is_some() || is_message;
         field.settled && field.has_checks && !is_seen
     };
     let checked = fields.iter().filter(is_checked);

@@ -327,6 +327,34 @@ fn bad_events_are_refused() {
     );
 }
 
+/// Also the one of a message that a later one replaces, whether the payload is walked through or not.
+#[test]
+fn handles_that_nobody_reads_are_checked() {
+    let scene = Scene::new();
+    let entries = [
+        mark_entries()[0],
+        entry(MESSAGE, STRING, c"first"),
+        array(MESSAGE, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8, c"second", 8),
+        entry(
+            NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_PAYLOAD_INDEX,
+            NVTX_PAYLOAD_ENTRY_TYPE_BYTE,
+            c"more",
+        ),
+    ];
+    for entries in [&entries[..3], &entries] {
+        let mark = scene.schema(MARK, entries);
+        let event = |first: u64| bytes![1_i64, first, u64::from_ne_bytes(*b"a name\0\0"), 0_u64];
+        assert_eq!(
+            scene.written(&[payload(mark, &event(0))]),
+            "mark @1 \"a name\""
+        );
+        scene.refused(
+            &[payload(mark, &event(7))],
+            "`first` is 0x7, which is no string of the stream's domain: register it there",
+        );
+    }
+}
+
 #[test]
 fn handles_of_strings_in_events_are_checked() {
     let scene = Scene::new();
