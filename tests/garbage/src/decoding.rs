@@ -107,6 +107,7 @@ impl Run {
                 "window=2|merge=no",
                 "format=chrome",
                 "compression=zlib",
+                file::PARQUET,
             ];
             let path = folder.file();
             let config = format!("path={}|{}", path.display(), choices.pick(&options));

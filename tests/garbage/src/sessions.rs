@@ -8,7 +8,7 @@ use nvtxw_backend::ResultCode;
 
 use crate::call::{Call, Expect};
 use crate::choices::Choices;
-use crate::file::Written;
+use crate::file::{self, Written};
 use crate::memory::Memory;
 use crate::schema::NAMES;
 use crate::table::{answer, member};
@@ -63,7 +63,7 @@ fn name(choices: &mut Choices<'_>) -> Option<usize> {
 
 pub fn begin(choices: &mut Choices<'_>, world: &World) -> Call {
     let mut memory = Memory::default();
-    let (config, file, is_good) = config(choices, world);
+    let (config, path, is_good) = config(choices, world);
     let whole = size_of::<nvtxwSessionAttributes_t>();
     let mut attr = nvtxwSessionAttributes_t {
         structSize: whole,
@@ -100,7 +100,7 @@ pub fn begin(choices: &mut Choices<'_>, world: &World) -> Call {
                     is_alive: true,
                     is_poisoned: false,
                     is_complete: false,
-                    file: file.clone(),
+                    file: path.clone(),
                     written: Written::default(),
                 });
             }
@@ -127,6 +127,8 @@ fn config(choices: &mut Choices<'_>, world: &World) -> (CString, Option<std::pat
         ("compression=zlib|window=4", true),
         ("compression=zlib:9|base=-1000", true),
         ("flush_interval=1", true),
+        ("memory=1|window=8", true),
+        (file::PARQUET, true),
         ("format=chrome|compression=zlib", false),
         ("window=1", false),
         ("overwrite=maybe", false),
