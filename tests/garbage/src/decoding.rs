@@ -15,11 +15,10 @@ use crate::file::{self, Folder};
 use crate::known::{Known, Layout, Pointers};
 use crate::memory::Memory;
 use crate::payload::{self, Piece};
-use crate::schema::{self, Made, NAMES};
+use crate::schema::{self, NAMES};
 use crate::show;
 use crate::side::{Side, expect};
 use crate::table::{self, Answer, Table, member};
-use crate::ways;
 
 /// What an input came to.
 #[derive(Clone, Debug, Default)]
@@ -77,18 +76,18 @@ pub fn decode(input: &[u8]) -> Decoded {
     run.end()
 }
 
-struct Run {
+pub struct Run {
     /// With the collector.
-    main: Side,
+    pub main: Side,
     /// With the built-in backend, which gets the same calls, and its file.
-    twin: Option<(Side, PathBuf, Folder)>,
-    memory: Memory,
-    known: Known,
+    pub twin: Option<(Side, PathBuf, Folder)>,
+    pub memory: Memory,
+    pub known: Known,
     /// The schema of a mark with nothing but its time.
-    mark: u64,
-    decoded: Decoded,
+    pub mark: u64,
+    pub decoded: Decoded,
     /// Refused calls.
-    refused: u64,
+    pub refused: u64,
 }
 
 impl Run {
@@ -183,13 +182,13 @@ impl Run {
         self.decoded
     }
 
-    fn domain(&self) -> &Domain {
+    pub fn domain(&self) -> &Domain {
         let info = self.main.info.as_ref();
         info.expect("the collector has a stream").domain()
     }
 
     /// Makes a call that registers something, with the same result on both sides.
-    fn register(&mut self, mut call: impl FnMut(&Side) -> i32) -> Answer {
+    pub fn register(&mut self, mut call: impl FnMut(&Side) -> i32) -> Answer {
         let registered = self.answer(&mut call);
         if let Some((twin, ..)) = &self.twin {
             let other = table::answer(None, || call(twin));
@@ -203,7 +202,7 @@ impl Run {
     }
 
     /// Makes a call that writes. What is wrong is so for every backend; other calls one may refuse for reasons of its own.
-    fn write(&mut self, mut call: impl FnMut(&Side) -> i32) -> Answer {
+    pub fn write(&mut self, mut call: impl FnMut(&Side) -> i32) -> Answer {
         let written = self.answer(&mut call);
         if let Some((twin, ..)) = &self.twin {
             let other = table::answer(None, || call(twin));
@@ -298,7 +297,7 @@ impl Run {
         payload::piece(choices, &mut self.memory, &self.known, blob, schema, len)
     }
 
-    fn blob(&mut self, choices: &mut Choices<'_>) -> Piece {
+    pub fn blob(&mut self, choices: &mut Choices<'_>) -> Piece {
         let len = choices.below(72) as usize;
         payload::piece(
             choices,
@@ -353,79 +352,6 @@ impl Run {
             self.decoded.events += 1;
             self.decoded.outside += u64::from(!schema.outward.is_empty());
             self.count_forms(schema);
-        }
-    }
-
-    /// Writes the same bytes under the schema and under one that says the same and has to be walked through.
-    fn compare(&mut self, choices: &mut Choices<'_>, made: &Made, layout: &Layout) {
-        let Some(attr) = ways::walked(made, layout, &mut self.memory) else {
-            return;
-        };
-        let mut id = 0;
-        let registered =
-            self.register(|side| member!(side.table, SchemaRegister(side.domain, &attr, &mut id)));
-        if !registered.is_success() || layout.size > 1 << 12 {
-            return;
-        }
-        let size = self.domain().schema(id).expect("it is registered").size();
-        let blob = self.blob(choices);
-        for _ in 0..2 {
-            let (before, at) = match layout.is_static {
-                true => (0, ways::behind(layout)),
-                false => (ways::BEFORE, 0),
-            };
-            // A payload without bytes is ignored.
-            let len = size.saturating_sub(before).max(1) + choices.pick(&[0, 8, 30, 64]);
-            let known = &self.known;
-            let piece = payload::piece_after(
-                choices,
-                &mut self.memory,
-                known,
-                Some(blob),
-                layout,
-                len,
-                before,
-            );
-            if layout.is_static {
-                payload::clear(piece, at, 8);
-            } else if ways::points_before(piece) {
-                continue;
-            }
-            let walked = Piece {
-                start: piece.start.wrapping_sub(before),
-                len: len + before,
-            };
-            let [known_way, walk] = [(layout.id, piece), (id, walked)].map(|(id, piece)| {
-                let mut payloads = vec![payload::of_piece(id, piece, piece.len)];
-                if !layout.is_event {
-                    payloads.push(self.mark());
-                }
-                payloads.push(payload::of_piece(
-                    NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED,
-                    blob,
-                    blob.len,
-                ));
-                let count = payloads.len();
-                let payloads = self.memory.items(payloads);
-                self.write(|side| member!(side.table, EventWrite(side.stream, payloads, count)))
-            });
-            // One of them may be more than is decoded for so few bytes.
-            let codes = [known_way.code, walk.code];
-            if !codes.contains(&ResultCode::NOT_SUPPORTED) {
-                assert_eq!(codes[0], codes[1], "{} | {}", known_way.reason, walk.reason);
-                assert_eq!(known_way.reached.events, walk.reached.events);
-                assert_eq!(known_way.reached.sights, walk.reached.sights);
-                self.decoded.compared += u64::from(known_way.is_success());
-            }
-        }
-    }
-
-    /// A mark of its own.
-    fn mark(&mut self) -> nvtxPayloadData_t {
-        nvtxPayloadData_t {
-            schemaId: self.mark,
-            size: 8,
-            payload: self.memory.place(5_i64).cast(),
         }
     }
 
