@@ -21,9 +21,11 @@ def segments(scope):
     return [re.sub(r"\\(.)", r"\1", part) for part in parts]
 
 
-# Without types each reader guesses some: names that are numbers would be numbers.
-PARTITIONS = pyarrow.dataset.partitioning(
-    pyarrow.schema([(key, pyarrow.string()) for key in ("nvtxw_session", "nvtxw_stream")]), flavor="hive")
+def partitioning(folder):
+    """The keys that a table's folders have, as text: without types each reader guesses some, and names that are numbers
+    would be numbers."""
+    keys = [key for key in ("nvtxw_session", "nvtxw_stream") if next(folder.rglob(f"{key}=*"), None)]
+    return pyarrow.dataset.partitioning(pyarrow.schema([(key, pyarrow.string()) for key in keys]), flavor="hive")
 
 
 class Dataset:
@@ -40,7 +42,7 @@ class Dataset:
         folder = self.root / table
         if not folder.is_dir():
             return []
-        arrow = pyarrow.dataset.dataset(folder, partitioning=PARTITIONS).to_table().to_pylist()
+        arrow = pyarrow.dataset.dataset(folder, partitioning=partitioning(folder)).to_table().to_pylist()
         files = f"{folder}/**/*.parquet".replace("'", "''")
         found = self.duckdb.execute(
             f"select * from read_parquet('{files}', hive_partitioning = true, hive_types_autocast = false)")
