@@ -1,0 +1,48 @@
+//! The command `nvtxw`.
+//!
+//! Each subcommand is a module with a `run` that takes its options and answers with a [`Result`](error::Result). What a command says goes to
+//! standard output; what it has to say about its work (progress, warnings, errors) to standard error.
+#![deny(unsafe_code)]
+
+mod convert;
+mod error;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Error;
+
+/// Traces whose timestamps already exist: converts them, and looks into them.
+#[derive(Parser)]
+#[command(name = "nvtxw", version, about, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  all is well
+  1  done, and what was found is not well: warnings with `--strict`
+  2  not done, or not all: wrong options, or a file that can't be read or written";
+
+#[derive(Subcommand)]
+enum Command {
+    Convert(convert::Options),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Convert(options) => convert::run(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Who closed the pipe has seen enough.
+        Err(Error::BrokenPipe) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            error.exit_code()
+        }
+    }
+}
