@@ -37,6 +37,9 @@ struct Options {
     /// The format of the file, as the backend's config calls it
     #[arg(long, default_value = "perfetto")]
     format: String,
+    /// One more setting of the backend, as `compression=zlib`; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    config: Vec<String>,
 }
 
 fn main() -> Result<()> {
@@ -44,6 +47,7 @@ fn main() -> Result<()> {
         input,
         output,
         format,
+        config: settings,
     } = Options::parse();
     let source = read::open(&input).with_context(|| format!("can't read {}", input.display()))?;
     ensure!(
@@ -54,10 +58,15 @@ fn main() -> Result<()> {
     let path = output
         .to_str()
         .with_context(|| format!("{} is not UTF-8", output.display()))?;
-    let config = Config::new()
+    let mut config = Config::new()
         .set("path", path)?
         .set("format", &format)?
         .set("overwrite", "true")?;
+    for setting in &settings {
+        let (key, value) = (setting.split_once('='))
+            .with_context(|| format!("`{setting}` is not of the form KEY=VALUE"))?;
+        config = config.set(key, value)?;
+    }
     let mut session = Session::begin(&Backend::embedded(), "kineto", &config)?;
 
     let mut domain = session.default_domain()?;
