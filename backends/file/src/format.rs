@@ -209,7 +209,7 @@ pub(crate) trait FormatStream: Send + 'static {
 pub(crate) trait Ranges {
     /// Appends the range of a plain payload as it is in the file if it stands on the first lane of
     /// its place; returns its times. `None`, and appends nothing, for one that is not usual.
-    fn write(&self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)>;
+    fn write(&mut self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)>;
 
     /// The base that they are ready for.
     fn base(&self) -> Base;
@@ -221,7 +221,7 @@ pub(crate) enum NoRanges {}
 
 #[cfg(feature = "parquet")]
 impl Ranges for NoRanges {
-    fn write(&self, _payload: &[u8], _out: &mut Writer) -> Option<(i64, i64)> {
+    fn write(&mut self, _payload: &[u8], _out: &mut Writer) -> Option<(i64, i64)> {
         match *self {}
     }
 

@@ -1,5 +1,7 @@
 //! Texts that a stream writes once and refers to by number.
 
+use crate::proto::varint;
+
 /// How many texts a table holds, and how many bytes of them: what comes later is written inline.
 const MAX_TEXTS: usize = 1 << 16;
 const MAX_BYTES: usize = 8 << 20;
@@ -18,7 +20,16 @@ pub(crate) struct Texts {
     /// Numbers, by hash with open addressing; 0 is free. A power of two, at most half full.
     slots: Vec<u32>,
     /// What keys stood for, by the key's low bits.
-    recent: Vec<(u64, u32)>,
+    recent: Vec<Recent>,
+}
+
+/// What a key stands for; 0 is no key.
+#[derive(Clone, Copy, Default)]
+struct Recent {
+    key: u64,
+    number: u32,
+    /// The number's varint of up to three bytes, and how many these are in the fourth.
+    varint: u32,
 }
 
 /// Where a text is.
@@ -65,15 +76,30 @@ impl Texts {
     /// forgotten since.
     #[inline]
     pub(crate) fn recent(&self, key: u64) -> Option<u32> {
-        let &(known, number) = self.recent.get(key as usize % RECENT)?;
-        (known == key).then_some(number)
+        let recent = self.recent.get(key as usize % RECENT)?;
+        (recent.key == key).then_some(recent.number)
+    }
+
+    /// The same as the bytes of a varint, and how many there are.
+    #[inline(always)]
+    pub(crate) fn recent_varint(&self, key: u64) -> Option<(u64, usize)> {
+        let recent = self.recent.get(key as usize % RECENT)?;
+        (recent.key == key).then_some({
+            let varint = recent.varint;
+            (u64::from(varint & 0x00FF_FFFF), (varint >> 24) as usize)
+        })
     }
 
     pub(crate) fn remember(&mut self, key: u64, number: u32) {
         if self.recent.is_empty() {
-            self.recent = vec![(0, 0); RECENT];
+            self.recent = vec![Recent::default(); RECENT];
         }
-        self.recent[key as usize % RECENT] = (key, number);
+        let (word, len) = varint(number.into());
+        self.recent[key as usize % RECENT] = Recent {
+            key,
+            number,
+            varint: word as u32 | (len as u32) << 24,
+        };
     }
 
     /// Whether this is the text of a number.
@@ -169,8 +195,12 @@ mod tests {
         assert_eq!(texts.recent(5), None);
         texts.remember(5, 1);
         assert_eq!(texts.recent(5), Some(1));
-        texts.remember(5 + RECENT as u64, 2);
+        assert_eq!(texts.recent_varint(5), Some((1, 1)));
+        texts.remember(5 + RECENT as u64, MAX_TEXTS as u32);
         assert_eq!(texts.recent(5), None);
-        assert_eq!(texts.recent(5 + RECENT as u64), Some(2));
+        assert_eq!(texts.recent_varint(5), None);
+        assert_eq!(texts.recent(5 + RECENT as u64), Some(MAX_TEXTS as u32));
+        let varint = texts.recent_varint(5 + RECENT as u64);
+        assert_eq!(varint, Some((0x04_80_80, 3)));
     }
 }

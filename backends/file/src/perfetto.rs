@@ -138,13 +138,14 @@ impl FormatStream for PerfettoStream {
 
     #[inline]
     fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges> {
-        let (quick, texts) = self.encoder.quick(schema)?;
+        let (quick, texts, times) = self.encoder.quick(schema)?;
         let nests = schema.role() == SchemaRole::Event(EventKind::RangePushPop);
         let lane = self.packets.ready_lane(place, nests)?;
         let base = self.session.base.expected();
         Some(QuickRanges {
             quick,
             texts,
+            times,
             lane,
             base,
         })

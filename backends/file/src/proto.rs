@@ -288,6 +288,18 @@ impl Slot<'_> {
         }
     }
 
+    /// The same, in few steps for what is less than 2^28.
+    #[inline(always)]
+    pub(crate) fn small_varint(&mut self, value: u64) {
+        match value < SMALL {
+            true => {
+                let (word, len) = small_varint(value);
+                self.word(word, len);
+            }
+            false => self.varint(value),
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn keep(self) {
         *self.kept += self.len;
@@ -318,6 +330,65 @@ pub(crate) fn varint(value: u64) -> (u64, usize) {
     // All bytes but the last have their top bit set.
     let more = 0x0080_8080_8080_8080 >> (64 - 8 * len);
     (wide | more, len)
+}
+
+/// Numbers below take four bytes at most.
+pub(crate) const SMALL: u64 = 1 << SMALL_BITS;
+const SMALL_BITS: u32 = 28;
+
+/// The same for a [small](SMALL) number.
+#[inline(always)]
+pub(crate) fn small_varint(value: u64) -> (u64, usize) {
+    let len = ((value | 1).ilog2() as usize * 9 + 73) / 64;
+    let more = 0x0080_8080 >> (32 - 8 * len);
+    (spread_small(value) | more, len)
+}
+
+/// The groups of seven bits of a small number, each in a byte.
+#[inline(always)]
+fn spread_small(value: u64) -> u64 {
+    let wide = value & 0x3FFF | (value & 0x0FFF_C000) << 2;
+    wide & 0x007F_007F | (wide & 0x3F80_3F80) << 1
+}
+
+/// Writes numbers whose upper bits hardly change from one to the next, such as times.
+pub(crate) struct SteadyVarint {
+    /// What is left of the last number without the bits of a small one. Never 0.
+    high: u64,
+    /// The bytes of that.
+    word: u64,
+    len: usize,
+}
+
+impl Default for SteadyVarint {
+    fn default() -> Self {
+        Self {
+            high: u64::MAX,
+            word: 0,
+            len: 0,
+        }
+    }
+}
+
+impl SteadyVarint {
+    #[inline(always)]
+    pub(crate) fn write(&mut self, value: u64, out: &mut Slot<'_>) {
+        let high = value >> SMALL_BITS;
+        if high != self.high {
+            if high == 0 {
+                return out.small_varint(value);
+            }
+            self.change(high);
+        }
+        out.word(spread_small(value) | 0x8080_8080, 4);
+        out.word(self.word, self.len);
+    }
+
+    #[inline(never)]
+    fn change(&mut self, high: u64) {
+        self.high = high;
+        (self.word, self.len) = varint(high);
+    }
 }
 
 /// A field's tag of up to four bytes.
@@ -379,6 +450,26 @@ mod tests {
                 fields(writer.as_bytes()).collect::<Vec<_>>(),
                 [(9, Field::Int(value))]
             );
+        }
+    }
+
+    #[test]
+    fn numbers_are_the_same_in_a_slot() {
+        let edges = (0..64).map(|bit| 1_u64 << bit);
+        let mut steady = SteadyVarint::default();
+        for value in edges
+            .flat_map(|edge| [edge - 1, edge, edge + 1, edge | edge >> 30])
+            .chain([u64::MAX, 5, u64::MAX - 7])
+        {
+            let mut writer = Writer::default();
+            writer.varint(value);
+            let mut twice = Writer::default();
+            let mut slot = twice.slot();
+            slot.small_varint(value);
+            steady.write(value, &mut slot);
+            slot.keep();
+            let want = [writer.as_bytes(), writer.as_bytes()].concat();
+            assert_eq!(twice.as_bytes(), want, "{value}");
         }
     }
 

@@ -171,7 +171,7 @@ impl<F: Format> StreamIn<F> {
                 let nests = kind == EventKind::RangePushPop;
                 if is_usual
                     && let Some(payload) = event.plain()
-                    && let Some(ranges) = self.out.ranges(event.schema(), place)
+                    && let Some(mut ranges) = self.out.ranges(event.schema(), place)
                     && ranges.write(payload, self.timeline.buffer()).is_some()
                 {
                     let content = Content::Ready(ranges.base());
@@ -226,7 +226,7 @@ impl<F: Format> StreamIn<F> {
         self.timeline.clocks = clocks;
         let domain = Arc::clone(self.info.domain());
         let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
-        let Some(ranges) = self.out.ranges(schema, place) else {
+        let Some(mut ranges) = self.out.ranges(schema, place) else {
             return 0;
         };
         let content = Content::Ready(ranges.base());

@@ -241,7 +241,7 @@ pub(super) struct QuickRanges<'l> {
 
 impl Ranges for QuickRanges<'_> {
     #[inline]
-    fn write(&self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)> {
+    fn write(&mut self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)> {
         let (start, end, name, category) = self.quick.read(payload)?;
         open_range(self.head, self.base, start, end, out);
         out.raw(name);

@@ -9,7 +9,7 @@ use super::quick::Quick;
 use crate::attribute;
 use crate::format::Half;
 use crate::intern::{Number, Texts};
-use crate::proto::{self, Value, Writer};
+use crate::proto::{self, SteadyVarint, Value, Writer};
 
 /// Encodes the events of a stream.
 #[derive(Default)]
@@ -18,7 +18,11 @@ pub(crate) struct Encoder {
     plans: Plans,
     names: Names,
     flows: Vec<u64>,
+    times: Times,
 }
+
+/// The starts and the ends of usual ranges.
+pub(super) type Times = [SteadyVarint; 2];
 
 /// The texts of a stream, by use. The numbers of one table mean nothing in another.
 #[derive(Default)]
@@ -46,24 +50,25 @@ impl Tables {
         }
     }
 
-    /// The number of a registered name, if it is known.
-    #[inline]
-    pub(super) fn name(&self, handle: u64) -> Option<u32> {
-        (handle != 0).then(|| self.names.recent(handle))?
+    /// The number of a registered name, if it is known, as a varint.
+    #[inline(always)]
+    pub(super) fn name(&self, handle: u64) -> Option<(u64, usize)> {
+        (handle != 0).then(|| self.names.recent_varint(handle))?
     }
 
-    /// The number of a category, if it is known.
+    /// The number of a category, if it is known, as a varint.
     #[inline]
-    pub(super) fn category(&self, category: u32) -> Option<u32> {
-        (category != 0).then(|| self.categories.recent(category.into()))?
+    pub(super) fn category(&self, category: u32) -> Option<(u64, usize)> {
+        (category != 0).then(|| self.categories.recent_varint(category.into()))?
     }
 }
 
 impl Encoder {
     /// How the usual ranges of this schema are written, if it is simple.
-    pub(super) fn quick(&mut self, schema: &Schema) -> Option<(&Quick, &Tables)> {
+    #[inline]
+    pub(super) fn quick(&mut self, schema: &Schema) -> Option<(&Quick, &Tables, &mut Times)> {
         let quick = self.plans.get(schema, &mut self.texts).quick()?;
-        Some((quick, &self.texts))
+        Some((quick, &self.texts, &mut self.times))
     }
 
     /// Appends the fields of an event, but for type and track.
@@ -100,6 +105,7 @@ impl Encoder {
             plans,
             names,
             flows,
+            ..
         } = self;
         flows.clear();
         match event.plain() {

@@ -9,7 +9,7 @@ use super::encoder::Tables;
 use super::field::{annotation, event};
 use super::quick::Quick;
 use crate::plain::{Load, Loaded};
-use crate::proto::{Slot, Writer, varint};
+use crate::proto::{SMALL, Slot, Writer, small_varint, varint};
 
 /// The plans of the schemas that a stream has met.
 #[derive(Default)]
@@ -158,8 +158,8 @@ impl Number {
     #[inline(always)]
     pub(super) fn write_quickly(&self, payload: &[u8], out: &mut Slot<'_>) {
         match self.value(payload) {
-            Value::Varint(value) if value < 1 << 56 => {
-                let (word, len) = varint(value);
+            Value::Varint(value) if value < SMALL => {
+                let (word, len) = small_varint(value);
                 out.word(self.head + ((len as u64) << 8), self.head_len);
                 out.word(word, len);
             }

@@ -2,14 +2,14 @@
 
 use nvtxw_backend::Schema;
 
-use super::encoder::Tables;
+use super::encoder::{Tables, Times};
 use super::field::{event, packet};
 use super::packet::Lane;
 use super::plan::Number;
 use crate::base::shift;
 use crate::format::Ranges;
 use crate::plain::{Usual, UsualRange};
-use crate::proto::{Slot, Writer, tag_byte, varint};
+use crate::proto::{Slot, SteadyVarint, Writer, tag_byte};
 use crate::timeline::Base;
 
 /// Tags, each of one byte.
@@ -45,6 +45,7 @@ impl Quick {
         base: i64,
         lane: Lane,
         texts: &Tables,
+        times: &mut Times,
         out: &mut Writer,
     ) -> Option<(i64, i64)> {
         let UsualRange {
@@ -54,19 +55,18 @@ impl Quick {
             category,
         } = self.usual.read(payload)?;
         let (from, to) = (shift(base, start)?, shift(base, end)?);
-        let name = texts.name(name)?;
+        // Numbers of texts take three bytes at most.
+        let (name, name_len) = texts.name(name)?;
         let category = match category {
             0 => None,
             category => Some(texts.category(category)?),
         };
+        let [starts, ends] = times;
         let mut out = out.slot();
-        let begin = head(&mut out, lane, from, event::BEGIN);
-        // Numbers of texts take three bytes at most.
-        let (word, len) = varint(name.into());
-        out.word(NAME_IID | word << 8, 1 + len);
-        if let Some(category) = category {
-            let (word, len) = varint(category.into());
-            out.word(CATEGORY_IIDS | word << 8, 1 + len);
+        let event = Head::write(lane, from, event::BEGIN, starts, &mut out);
+        out.word(NAME_IID | name << 8, 1 + name_len);
+        if let Some((category, len)) = category {
+            out.word(CATEGORY_IIDS | category << 8, 1 + len);
         }
         for number in &self.numbers {
             number.write_quickly(payload, &mut out);
@@ -74,8 +74,8 @@ impl Quick {
         if out.len() > 2 + SHORT {
             return None;
         }
-        begin.close(&mut out);
-        head(&mut out, lane, to, event::END).close(&mut out);
+        event.close(&mut out);
+        Head::write(lane, to, event::END, ends, &mut out).close(&mut out);
         out.keep();
         Some((start, end))
     }
@@ -85,15 +85,16 @@ impl Quick {
 pub(super) struct QuickRanges<'s> {
     pub(super) quick: &'s Quick,
     pub(super) texts: &'s Tables,
+    pub(super) times: &'s mut Times,
     pub(super) lane: Lane,
     pub(super) base: (i64, Base),
 }
 
 impl Ranges for QuickRanges<'_> {
     #[inline(always)]
-    fn write(&self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)> {
+    fn write(&mut self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)> {
         let (base, _) = self.base;
-        self.quick.write(payload, base, self.lane, self.texts, out)
+        (self.quick).write(payload, base, self.lane, self.texts, self.times, out)
     }
 
     #[inline(always)]
@@ -102,28 +103,34 @@ impl Ranges for QuickRanges<'_> {
     }
 }
 
-/// A packet whose lengths are not written yet.
-struct Open {
+/// What an event begins with. Its lengths are not written yet.
+struct Head {
     packet: usize,
     event: usize,
 }
 
-/// What an event begins with.
-#[inline(always)]
-fn head(out: &mut Slot<'_>, lane: Lane, time: u64, kind: u64) -> Open {
-    let packet = out.len();
-    out.word(lane.head.word, lane.head.len);
-    out.varint(time);
-    let event = out.len();
-    out.word(TRACK_EVENT | TYPE << 16 | kind << 24, 4);
-    if let Some(track) = lane.track {
-        out.word(TRACK_UUID, 1);
-        out.varint(track);
+impl Head {
+    #[inline(always)]
+    fn write(
+        lane: Lane,
+        time: u64,
+        kind: u64,
+        times: &mut SteadyVarint,
+        out: &mut Slot<'_>,
+    ) -> Self {
+        let packet = out.len();
+        out.word(lane.head.word, lane.head.len);
+        times.write(time, out);
+        let event = out.len();
+        out.word(TRACK_EVENT | TYPE << 16 | kind << 24, 4);
+        if let Some(track) = lane.track {
+            out.word(TRACK_UUID, 1);
+            out.small_varint(track);
+        }
+        Self { packet, event }
     }
-    Open { packet, event }
-}
 
-impl Open {
+    /// Ends the event, and its packet, with what was written last.
     #[inline(always)]
     fn close(self, out: &mut Slot<'_>) {
         out.set(self.packet + 1, (out.len() - self.packet - 2) as u8);
