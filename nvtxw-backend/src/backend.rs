@@ -5,8 +5,11 @@ use std::sync::Arc;
 use nvtxw_abi::NoValueReason;
 
 use crate::batch::EventBatch;
+use crate::call::{EventCall, Registration, WriteCall};
 use crate::counter::Counter;
+use crate::domain::Domain;
 use crate::event::Event;
+use crate::log::Report;
 use crate::refusal::{Refusal, RefusalCounts, Result};
 use crate::relation::TimeRelation;
 use crate::sample::CounterBatch;
@@ -44,6 +47,24 @@ pub trait Session: Send + Sync + 'static {
     /// What the producer gets if the stream can't be opened.
     fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<Self::Stream>;
 
+    /// Tells of a registration that was accepted, before the producer gets its ID or handle: what refers to it comes later,
+    /// whatever the thread. By default it is let go: [`Domain`] has what is registered in it.
+    ///
+    /// # Errors
+    /// What the producer gets instead. The SDK keeps what was registered, but the producer doesn't get its ID.
+    fn note_registration(
+        &self,
+        _domain: &Arc<Domain>,
+        _registration: &Registration<'_>,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Tells of a refused call on the session, its domains or its streams, also while another call is inside that stream.
+    /// Called for all of them, whatever the [`log`](crate::log) shows; not for what comes after the session's end. By default
+    /// it is let go.
+    fn note_refusal(&self, _report: &Report<'_>) {}
+
     /// Tells, once all streams are closed, how much of the session was refused. Called once, before [`end`](Self::end), if
     /// anything was. By default it is let go.
     fn note_refusals(&self, _counts: RefusalCounts) {}
@@ -65,6 +86,15 @@ pub trait Stream: Send + 'static {
     /// # Errors
     /// What the producer gets if the event can't be kept; earlier ones stay.
     fn write_event(&mut self, event: &Event<'_>) -> Result<()>;
+
+    /// Takes one event with the call that it came in. By default that is let go, and the event
+    /// [taken](Self::write_event).
+    ///
+    /// # Errors
+    /// As those of [`write_event`](Self::write_event).
+    fn take_event(&mut self, event: &Event<'_>, _call: &EventCall<'_>) -> Result<()> {
+        self.write_event(event)
+    }
 
     /// Takes events of one schema; by default one by one.
     ///
@@ -106,6 +136,24 @@ pub trait Stream: Send + 'static {
         ))
     }
 
+    /// Takes a call that writes nothing: a batch without events or samples, a table without sync points. By default it is let
+    /// go.
+    ///
+    /// # Errors
+    /// What the producer gets.
+    fn take_nothing(&mut self, _call: &WriteCall<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// The session ends, and the producer has not closed the stream. By default it is [closed](Self::close). Called instead of
+    /// that.
+    ///
+    /// # Errors
+    /// As those of [`close`](Self::close).
+    fn close_at_end(&mut self) -> Result<()> {
+        self.close()
+    }
+
     /// Nothing more will come. Called once, when the stream is closed or its session ends; then the stream is dropped.
     ///
     /// # Errors
@@ -136,6 +184,14 @@ pub trait AnySession: Send + Sync {
     #[doc(hidden)]
     fn open_any(&self, stream: &Arc<StreamInfo>) -> Result<Box<dyn Stream>>;
     #[doc(hidden)]
+    fn note_registration_any(
+        &self,
+        domain: &Arc<Domain>,
+        registration: &Registration<'_>,
+    ) -> Result<()>;
+    #[doc(hidden)]
+    fn note_refusal_any(&self, report: &Report<'_>);
+    #[doc(hidden)]
     fn note_refusals_any(&self, counts: RefusalCounts);
     #[doc(hidden)]
     fn end_any(&self) -> Result<()>;
@@ -144,6 +200,18 @@ pub trait AnySession: Send + Sync {
 impl<S: Session> AnySession for S {
     fn open_any(&self, stream: &Arc<StreamInfo>) -> Result<Box<dyn Stream>> {
         Ok(Box::new(self.open_stream(stream)?))
+    }
+
+    fn note_registration_any(
+        &self,
+        domain: &Arc<Domain>,
+        registration: &Registration<'_>,
+    ) -> Result<()> {
+        self.note_registration(domain, registration)
+    }
+
+    fn note_refusal_any(&self, report: &Report<'_>) {
+        self.note_refusal(report);
     }
 
     fn note_refusals_any(&self, counts: RefusalCounts) {

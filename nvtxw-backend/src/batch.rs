@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use nvtxw_abi::{BatchOrdering, EventKind};
 
+use crate::call::WriteCall;
 use crate::data::{Flex, Steps};
 use crate::event::Event;
+use crate::raw::EventBatchArg;
 use crate::refusal::{Refusal, RefusalTally, Result};
 use crate::schema::{AttributesAt, Plan, Schema, Shape};
 use crate::stream::StreamInfo;
@@ -21,30 +23,36 @@ pub struct EventBatch<'a> {
     flex: Option<Flex<'a>>,
     scope: u64,
     ordering: BatchOrdering,
+    arg: &'a EventBatchArg<'a>,
     refusals: Refusals,
 }
 
 impl<'a> EventBatch<'a> {
-    /// `bytes` are a whole number of payloads of `schema`, which is of this kind, if that is of fixed size.
+    /// The bytes of `arg` are a whole number of payloads of `schema`, which is of this kind, if that is of fixed size.
     pub(crate) fn new(
         stream: &'a StreamInfo,
         schema: &'a Arc<Schema>,
         kind: EventKind,
-        bytes: &'a [u8],
+        arg: &'a EventBatchArg<'a>,
         flex: Option<Flex<'a>>,
-        scope: u64,
         ordering: BatchOrdering,
     ) -> Self {
         Self {
             stream,
             schema,
             kind,
-            bytes,
+            bytes: arg.bytes,
             flex,
-            scope,
+            scope: arg.scope,
             ordering,
+            arg,
             refusals: Refusals::default(),
         }
+    }
+
+    /// The call that the batch came in. What is bad in its events is not looked at.
+    pub fn call(&self) -> WriteCall<'a> {
+        self.arg.call()
     }
 
     /// The schema of all events.

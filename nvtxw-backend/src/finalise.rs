@@ -14,7 +14,7 @@ use crate::places::Places;
 use crate::plan;
 use crate::refusal::{Refusal, Result};
 use crate::schema::{Extent, Field, FieldKind, FieldRole, Place, Schema, Shape};
-use crate::spec::{EntrySpec, SchemaSpec};
+use crate::spec::{EntrySpec, SchemaSpec, entry_label};
 
 /// More structs than this inside one another are not decoded: decoding one takes stack.
 const DEPTH: u32 = 32;
@@ -217,8 +217,5 @@ fn unique_name(index: usize, entry: &EntrySpec<'_>, names: &mut HashSet<Box<str>
 
 /// How people find the entry.
 pub(crate) fn label(index: usize, entry: &EntrySpec<'_>) -> String {
-    match entry.name.as_deref() {
-        None | Some("") => format!("entry {index}"),
-        Some(name) => format!("entry {index} `{name}`"),
-    }
+    entry_label(index, entry.name.as_deref())
 }

@@ -142,6 +142,8 @@
 //! assert_eq!(*lines.lock().unwrap(), ["gpu: at 10 queue=I64(3)", "gpu: at 20 queue: Unavailable"]);
 //! ```
 //!
+//! A backend that records calls, checks them or passes them on gets them as the producer made them: see [`call`].
+//!
 //! A [`Visitor`] gets the fields one by one, where the producer has them. [`Event::fields`] and [`CounterSample::fields`] keep
 //! them as a tree, which the feature `serde` serialises: `examples/jsonl_backend` in the project's repository, a library to copy
 //! from, writes JSON lines with it.
@@ -183,6 +185,7 @@
 
 mod backend;
 mod batch;
+pub mod call;
 mod config;
 mod counter;
 mod data;

@@ -7,11 +7,13 @@
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Weak};
 
 use crate::lock::lock;
+use crate::panic::catch;
 use crate::refusal::{Refusal, RefusalTally};
-use crate::sync::{Mutex, process_wide};
+use crate::session::OpenSession;
+use crate::sync::{Mutex, OnceLock, process_wide};
 
 /// Lines for a session, before the one that says that no more come.
 const LINES: u32 = 20;
@@ -22,6 +24,8 @@ const LINES: u32 = 20;
 pub(crate) struct Account {
     /// The session's name.
     session: Option<Arc<str>>,
+    /// The session, once it has begun.
+    open: OnceLock<Weak<OpenSession>>,
     pub(crate) tally: RefusalTally,
     /// Lines on standard error.
     written: AtomicU32,
@@ -34,6 +38,26 @@ impl Account {
             session: Some(session),
             ..Self::default()
         }
+    }
+
+    /// Lets the session's backend know of refusals from now on.
+    pub(crate) fn begin(&self, session: &Arc<OpenSession>) {
+        let _ = self.open.set(Arc::downgrade(session));
+    }
+
+    /// Tells the session's backend of a refusal.
+    pub(crate) fn tell(&self, member: &'static str, object: &str, refusal: &Refusal) {
+        let Some(session) = self.open.get().and_then(Weak::upgrade) else {
+            return;
+        };
+        session.note_refusal(&Report {
+            member,
+            object,
+            session: self.session.as_deref().unwrap_or_default(),
+            refusal,
+        });
+        // Where the session has ended meanwhile, this drops it.
+        let _ = catch(|| drop(session));
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use nvtxw_abi::{EntryType, IdClass, PredefinedScope, SchemaRole, TimerStart, TimestampType};
 
+use crate::call::TimeDomainAttributes;
 use crate::counter::{Counter, CounterKind};
 use crate::domain::{Domain, Layout};
 use crate::enumeration::Enum;
@@ -241,41 +242,35 @@ fn group(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {
     Ok(schema)
 }
 
-/// `attr` as the ABI has it: nothing in it is a pointer.
-pub(crate) fn time_domain(
-    domain: &Domain,
-    attr: &nvtxw_abi::raw::nvtxTimeDomainAttr_t,
-) -> Result<u64> {
-    let scope = domain.scope_ref(attr.scopeId).ok_or_else(|| {
+pub(crate) fn time_domain(domain: &Domain, attr: &TimeDomainAttributes) -> Result<u64> {
+    let scope = domain.scope_ref(attr.scope).ok_or_else(|| {
         Refusal::invalid(format!(
             "attr.scopeId {} is not registered in the domain: register it first",
-            attr.scopeId
+            attr.scope
         ))
     })?;
-    let timestamp_type = TimestampType::from_raw(attr.timestampTypeId).ok_or_else(|| {
+    let timestamp_type = TimestampType::from_raw(attr.timestamp_type).ok_or_else(|| {
         Refusal::invalid(format!(
             "attr.timestampTypeId is {}, which the ABI does not define",
-            attr.timestampTypeId
+            attr.timestamp_type
         ))
     })?;
-    let resolution = match u64::try_from(attr.timerResolution) {
+    let resolution = match u64::try_from(attr.resolution) {
         Ok(0) => None,
         Ok(resolution) => Some(resolution),
         Err(_) => {
             return Err(Refusal::invalid(format!(
                 "attr.timerResolution is {}; ticks per second are positive, or 0 if unknown",
-                attr.timerResolution
+                attr.resolution
             )));
         }
     };
-    domain
-        .time_domains
-        .register(attr.timeDomainId, |id| TimeDomain {
-            id,
-            scope,
-            timestamp_type,
-            flags: attr.timerFlags,
-            resolution,
-            start: TimerStart::from_raw(attr.timerStart).unwrap_or_default(),
-        })
+    domain.time_domains.register(attr.id, |id| TimeDomain {
+        id,
+        scope,
+        timestamp_type,
+        flags: attr.flags,
+        resolution,
+        start: TimerStart::from_raw(attr.start).unwrap_or_default(),
+    })
 }

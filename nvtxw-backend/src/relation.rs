@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use nvtxw_abi::raw::nvtxSyncPoint_t;
-
+use crate::call::WriteCall;
 use crate::domain::Domain;
 use crate::refusal::{Refusal, Result};
+use crate::scalar::read;
 
 /// How the timestamps of two time domains relate. Each domain is a [`TimestampType`](crate::TimestampType) or a registered
 /// [time domain](Domain::time_domain).
@@ -14,6 +14,8 @@ pub struct TimeRelation<'a> {
     source: u64,
     destination: u64,
     kind: RelationKind<'a>,
+    /// Whether it came as one point, not as a table.
+    is_point: bool,
 }
 
 /// What is known of a [`TimeRelation`].
@@ -34,12 +36,26 @@ pub enum RelationKind<'a> {
 
 /// Timestamps of the same instants in two time domains.
 #[derive(Clone, Copy)]
-pub struct SyncPoints<'a>(&'a [nvtxSyncPoint_t]);
+pub struct SyncPoints<'a>(&'a [u8]);
+
+/// Bytes of one sync point.
+const POINT: usize = size_of::<[i64; 2]>();
 
 impl<'a> SyncPoints<'a> {
+    /// Points of 16 bytes each: the timestamp in the source, then the one in the destination. What is left over is no point.
+    pub fn from_bytes(bytes: &'a [u8]) -> Self {
+        Self(&bytes[..bytes.len() - bytes.len() % POINT])
+    }
+
+    /// The same bytes.
+    pub fn bytes(self) -> &'a [u8] {
+        self.0
+    }
+
     /// For each instant the timestamp in the source and the one in the destination.
     pub fn iter(self) -> impl ExactSizeIterator<Item = (i64, i64)> + use<'a> {
-        self.0.iter().map(|point| (point.src, point.dst))
+        let points = self.0.chunks_exact(POINT);
+        points.map(|point| (read(point, 0), read(point, size_of::<i64>())))
     }
 }
 
@@ -50,11 +66,20 @@ impl fmt::Debug for SyncPoints<'_> {
 }
 
 impl<'a> TimeRelation<'a> {
-    pub(crate) fn points(source: u64, destination: u64, points: &'a [nvtxSyncPoint_t]) -> Self {
+    pub(crate) fn points(source: u64, destination: u64, points: SyncPoints<'a>) -> Self {
         Self {
             source,
             destination,
-            kind: RelationKind::Points(SyncPoints(points)),
+            kind: RelationKind::Points(points),
+            is_point: false,
+        }
+    }
+
+    /// The point is one of 16 bytes.
+    pub(crate) fn point(source: u64, destination: u64, point: SyncPoints<'a>) -> Self {
+        Self {
+            is_point: true,
+            ..Self::points(source, destination, point)
         }
     }
 
@@ -66,6 +91,33 @@ impl<'a> TimeRelation<'a> {
                 slope,
                 source: at.0,
                 destination: at.1,
+            },
+            is_point: false,
+        }
+    }
+
+    /// The call that says it.
+    pub fn call(&self) -> WriteCall<'a> {
+        let time_domains = (self.source, self.destination);
+        match self.kind {
+            RelationKind::Points(points) => match points.iter().next() {
+                Some(times) if self.is_point => WriteCall::SyncPoint {
+                    time_domains,
+                    times,
+                },
+                _ => WriteCall::SyncPoints {
+                    time_domains,
+                    points,
+                },
+            },
+            RelationKind::Linear {
+                slope,
+                source,
+                destination,
+            } => WriteCall::Conversion {
+                time_domains,
+                slope,
+                times: (source, destination),
             },
         }
     }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use nvtxw_abi::{BatchOrdering, SchemaRole};
 
 use crate::batch::Refusals;
+use crate::call::WriteCall;
 use crate::counter::{Counter, CounterKind};
 use crate::data::{Data, Steps};
 use crate::decode::{self, Context};
 use crate::event::{Payload, unknown_scope};
+use crate::raw::CounterBatchArg;
 use crate::refusal::{Refusal, RefusalTally, Result};
 use crate::scalar::read;
 use crate::schema::{Field, FieldRole, Schema, Shape, Way};
@@ -26,6 +28,8 @@ pub struct CounterBatch<'a> {
     bytes: &'a [u8],
     pub(crate) times: Times<'a>,
     ordering: BatchOrdering,
+    /// Those of a `CounterBatchWrite`.
+    pub(crate) arg: Option<&'a CounterBatchArg<'a>>,
     refusals: Refusals,
 }
 
@@ -61,7 +65,21 @@ impl<'a> CounterBatch<'a> {
             bytes,
             times,
             ordering,
+            arg: None,
             refusals: Refusals::default(),
+        }
+    }
+
+    /// The call that the samples came in. What is bad in them is not looked at.
+    pub fn call(&self) -> WriteCall<'a> {
+        match (self.arg, self.times) {
+            (Some(arg), _) => arg.call(),
+            (None, Times::One(time)) => WriteCall::Counter {
+                time,
+                counter: self.counter.id(),
+                bytes: self.bytes,
+            },
+            (None, _) => unreachable!("samples come one by one or in batches"),
         }
     }
 

@@ -1,17 +1,19 @@
 //! Sessions: their beginning, their domains and streams, and their end.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use nvtxw_abi::ResultCode;
 
 use crate::backend::AnySession;
+use crate::call::Registration;
 use crate::config::Config;
 use crate::domain::Domain;
 use crate::handle::{Kind, Known, Slots};
 use crate::instance::Instance;
 use crate::lock::lock;
-use crate::log::Account;
+use crate::log::{Account, Report};
 use crate::panic::{catch, catch_poisoning};
 use crate::raw::Promise;
 use crate::refusal::{Refusal, RefusalCounts, Result};
@@ -19,12 +21,14 @@ use crate::spec::{SessionSpec, StreamSpec};
 use crate::stream::{OpenStream, STREAMS, StreamInfo};
 use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use crate::sync::{Mutex, process_wide};
+use crate::text::lossy;
 
 /// What a session begins with.
 #[derive(Debug)]
 pub struct SessionRequest<'a> {
     name: Option<&'a str>,
     config: &'a Config,
+    texts: [Option<&'a CStr>; 2],
 }
 
 impl<'a> SessionRequest<'a> {
@@ -36,6 +40,16 @@ impl<'a> SessionRequest<'a> {
     /// The session's options.
     pub fn config(&self) -> &'a Config {
         self.config
+    }
+
+    /// The name as the producer gave it.
+    pub fn name_text(&self) -> Option<&'a CStr> {
+        self.texts[0]
+    }
+
+    /// The options as the producer gave them.
+    pub fn config_text(&self) -> Option<&'a CStr> {
+        self.texts[1]
     }
 }
 
@@ -86,11 +100,13 @@ pub(crate) fn begin(
     spec: &SessionSpec<'_>,
     promise: Option<Promise>,
 ) -> Result<u64> {
-    let config = Config::parse(spec.config.as_deref().unwrap_or_default());
-    let name = spec.name.as_deref().filter(|name| !name.is_empty());
+    let config = Config::parse(&lossy(spec.config).unwrap_or_default());
+    let name = lossy(spec.name);
+    let name = name.as_deref().filter(|name| !name.is_empty());
     let request = SessionRequest {
         name,
         config: &config,
+        texts: [spec.name, spec.config],
     };
     let backend = catch(|| instance.backend().begin_any(&request))??;
     let name: Arc<str> = name.unwrap_or_default().into();
@@ -107,7 +123,9 @@ pub(crate) fn begin(
         account,
         state: Mutex::default(),
     };
-    SESSIONS.insert(known, Arc::new(session))
+    let session = Arc::new(session);
+    session.account.begin(&session);
+    SESSIONS.insert(known, session)
 }
 
 /// Closes the session's streams, ends it, and makes all of its handles stale.
@@ -131,7 +149,7 @@ pub(crate) fn end(handle: u64) -> Result<()> {
     }
     for mut stream in entered {
         let name = Arc::clone(stream.info.name_shared());
-        let closed = stream.backend.call(|backend| backend.close());
+        let closed = stream.backend.call(|backend| backend.close_at_end());
         let dropped = catch(|| drop(stream.remove()));
         result = result.and(
             closed
@@ -275,6 +293,24 @@ impl OpenSession {
         )
     }
 
+    /// Tells the backend of a registration.
+    pub(crate) fn note_registration(
+        &self,
+        domain: &Arc<Domain>,
+        registration: &Registration<'_>,
+    ) -> Result<()> {
+        self.call(|backend| backend.note_registration_any(domain, registration))
+    }
+
+    /// Tells the backend of a refusal.
+    pub(crate) fn note_refusal(&self, report: &Report<'_>) {
+        // Nobody is left to tell that this failed; a panic poisons the session.
+        let _ = self.call(|backend| {
+            backend.note_refusal_any(report);
+            Ok(())
+        });
+    }
+
     /// What is to be known of something of this name in the session.
     fn known(&self, name: Arc<str>) -> Known {
         Known {
@@ -291,6 +327,13 @@ impl OpenSession {
             ));
         }
         Ok(())
+    }
+}
+
+impl DomainEntry {
+    /// Tells the session's backend of a registration in the domain.
+    pub(crate) fn note(&self, registration: &Registration<'_>) -> Result<()> {
+        self.session.note_registration(&self.domain, registration)
     }
 }
 

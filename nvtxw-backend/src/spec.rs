@@ -1,19 +1,26 @@
-//! What a producer asks for, read from C and not checked any further.
+//! What a producer asks for, with its text as text and its semantics as they are meant; not checked any further.
 
 use std::borrow::Cow;
+use std::ffi::CStr;
 
+use crate::call::{
+    CounterAttributes, EnumAttributes, Message, ResourceAttributes, SchemaAttributes,
+    ScopeAttributes,
+};
 use crate::enumeration::EnumEntry;
+use crate::refusal::Result;
 use crate::semantics::Semantics;
+use crate::text::lossy;
 
 /// A session to begin.
 pub(crate) struct SessionSpec<'a> {
-    pub(crate) name: Option<Cow<'a, str>>,
-    pub(crate) config: Option<Cow<'a, str>>,
+    pub(crate) name: Option<&'a CStr>,
+    pub(crate) config: Option<&'a CStr>,
 }
 
 /// A stream to open.
 pub(crate) struct StreamSpec<'a> {
-    pub(crate) name: Option<Cow<'a, str>>,
+    pub(crate) name: Option<&'a CStr>,
     /// A domain's handle; 0 is the default domain.
     pub(crate) domain: u64,
     pub(crate) scope: u64,
@@ -88,4 +95,110 @@ pub(crate) enum MessageSpec<'a> {
     Text(Cow<'a, str>),
     /// A registered string's handle.
     Registered(u64),
+}
+
+impl<'a> ScopeSpec<'a> {
+    pub(crate) fn of(attributes: &ScopeAttributes<'a>) -> Self {
+        Self {
+            path: lossy(attributes.path),
+            parent: attributes.parent,
+            id: attributes.id,
+        }
+    }
+}
+
+impl<'a> SchemaSpec<'a> {
+    pub(crate) fn of(attributes: &SchemaAttributes<'a>) -> Result<Self> {
+        let entries = attributes.entries.iter().enumerate();
+        let entries = entries.map(|(index, entry)| {
+            let semantics = Semantics::of(&entry.semantics)
+                .map_err(|refusal| refusal.at(entry_label(index, lossy(entry.name).as_deref())))?;
+            Ok(EntrySpec {
+                flags: entry.flags,
+                ty: entry.ty,
+                name: lossy(entry.name),
+                description: lossy(entry.description),
+                detail: entry.detail,
+                offset: entry.offset,
+                semantics,
+            })
+        });
+        Ok(Self {
+            name: lossy(attributes.name),
+            kind: attributes.kind,
+            flags: attributes.flags,
+            entries: entries.collect::<Result<_>>()?,
+            size: attributes.size,
+            pack: attributes.pack,
+            id: attributes.id,
+        })
+    }
+}
+
+impl<'a> EnumSpec<'a> {
+    pub(crate) fn of(attributes: &EnumAttributes<'a>) -> Self {
+        let entries = attributes.entries.iter().map(|entry| EnumEntry {
+            name: entry.name.to_string_lossy().into(),
+            value: entry.value,
+            is_flag: entry.is_flag,
+        });
+        Self {
+            name: lossy(attributes.name),
+            entries: entries.collect(),
+            size: attributes.size,
+            id: attributes.id,
+        }
+    }
+}
+
+impl<'a> CounterSpec<'a> {
+    pub(crate) fn of(attributes: &CounterAttributes<'a>) -> Result<Self> {
+        Ok(Self {
+            schema: attributes.schema,
+            name: lossy(attributes.name),
+            description: lossy(attributes.description),
+            scope: attributes.scope,
+            semantics: Semantics::of(&attributes.semantics)
+                .map_err(|refusal| refusal.at("attr"))?,
+            id: attributes.id,
+        })
+    }
+}
+
+impl<'a> ResourceSpec<'a> {
+    pub(crate) fn of(attributes: &ResourceAttributes<'a>) -> Self {
+        Self {
+            kind: attributes.kind,
+            identifier: attributes.identifier,
+            message: match &attributes.message {
+                Message::None { .. } => MessageSpec::None,
+                Message::Text(text) => MessageSpec::Text(text.to_string_lossy()),
+                Message::Wide(units) => MessageSpec::Text(wide(units).into()),
+                Message::Registered(handle) => MessageSpec::Registered(*handle),
+            },
+        }
+    }
+}
+
+/// Text of wide characters, with U+FFFD for what is none.
+fn wide(units: &[u32]) -> String {
+    if cfg!(windows) {
+        let units = units.iter().map(|unit| *unit as u16);
+        char::decode_utf16(units)
+            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
+    } else {
+        units
+            .iter()
+            .map(|unit| char::from_u32(*unit).unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
+    }
+}
+
+/// How people call an entry.
+pub(crate) fn entry_label(index: usize, name: Option<&str>) -> String {
+    match name {
+        None | Some("") => format!("entry {index}"),
+        Some(name) => format!("entry {index} `{name}`"),
+    }
 }

@@ -1,10 +1,12 @@
 //! Streams: what they are opened with, and those that are open.
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use nvtxw_abi::{Skid, StreamInterleaving, StreamOrdering};
 
 use crate::backend::Stream;
+use crate::call::StreamAttributes;
 use crate::domain::Domain;
 use crate::event::Payload;
 use crate::handle::{Kind, Slots};
@@ -14,6 +16,7 @@ use crate::scope::ScopeRef;
 use crate::session::OpenSession;
 use crate::spec::StreamSpec;
 use crate::sync::process_wide;
+use crate::text::lossy;
 
 /// What a stream is opened with.
 #[derive(Debug)]
@@ -26,6 +29,10 @@ pub struct StreamInfo {
     ordering: StreamOrdering,
     skid: Skid,
     skid_amount: u64,
+    /// The same as the producer gave it.
+    name_text: Option<Box<CStr>>,
+    raw_skid_amount: i64,
+    names_domain: bool,
 }
 
 impl StreamInfo {
@@ -58,7 +65,7 @@ impl StreamInfo {
             )));
         }
         Ok(Self {
-            name: spec.name.as_deref().unwrap_or_default().into(),
+            name: lossy(spec.name).unwrap_or_default().into(),
             scope: default_scope(&domain, spec.scope)?,
             domain,
             time_domain: spec.time_domain,
@@ -66,7 +73,24 @@ impl StreamInfo {
             ordering,
             skid,
             skid_amount,
+            name_text: spec.name.map(Into::into),
+            raw_skid_amount: spec.skid_amount,
+            names_domain: spec.domain != 0,
         })
+    }
+
+    /// What the producer opened the stream with.
+    pub fn attributes(&self) -> StreamAttributes<'_> {
+        StreamAttributes {
+            name: self.name_text.as_deref(),
+            domain: self.names_domain.then(|| self.domain.index()),
+            scope: self.scope_id(),
+            time_domain: self.time_domain,
+            interleaving: self.interleaving.to_raw(),
+            ordering: self.ordering.to_raw(),
+            skid: self.skid.to_raw(),
+            skid_amount: self.raw_skid_amount,
+        }
     }
 
     /// The stream's name; empty if it has none. What was not UTF-8 is U+FFFD.

@@ -1,5 +1,7 @@
 //! Text in payloads, in all encodings.
 
+use std::borrow::Cow;
+use std::ffi::CStr;
 use std::fmt;
 
 use nvtxw_abi::EntryType;
@@ -71,6 +73,11 @@ impl fmt::Debug for WideText<'_> {
         }
         f.write_str("\"")
     }
+}
+
+/// Text from C, with U+FFFD for what is not UTF-8.
+pub(crate) fn lossy(text: Option<&CStr>) -> Option<Cow<'_, str>> {
+    text.map(CStr::to_string_lossy)
 }
 
 /// Bytes of one code unit of text of this type.

@@ -6,6 +6,7 @@ use nvtxw_abi::raw::{NVTX_TYPE_PAYLOAD_SCHEMA_RAW, NVTX_TYPE_PAYLOAD_SCHEMA_REFE
 use nvtxw_abi::{BatchOrdering, IdClass, IntervalPlacement, NoValueReason};
 
 use crate::batch::EventBatch;
+use crate::call::EventCall;
 use crate::counter::Counter;
 use crate::data::Steps;
 use crate::domain::Domain;
@@ -36,9 +37,11 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
                 let steps = Steps::for_bytes(bytes.len(), schema.plan.reaches_out);
                 let mut event = Event::unread(info, 0, schema, kind, None);
                 event.read(bytes, 0, &steps)?;
-                return backend.call(|backend| backend.write_event(&event));
+                let call = EventCall::accepted(args, domain);
+                return backend.call(|backend| backend.take_event(&event, &call));
             }
         }
+        let call = EventCall::accepted(args, domain);
         let payload = |index: usize| {
             payload(domain, &args[index]).map_err(|refusal| in_payload(index, refusal))
         };
@@ -46,14 +49,14 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
         if args.len() == 2 {
             let event = [payload(0)?, payload(1)?];
             let event = Event::gather(info, &event)?;
-            return backend.call(|backend| backend.write_event(&event));
+            return backend.call(|backend| backend.take_event(&event, &call));
         }
         let mut gathered = emptied(std::mem::take(payloads));
         for index in 0..args.len() {
             gathered.push(payload(index)?);
         }
         let written = Event::gather(info, &gathered)
-            .and_then(|event| backend.call(|backend| backend.write_event(&event)));
+            .and_then(|event| backend.call(|backend| backend.take_event(&event, &call)));
         *payloads = emptied(gathered);
         written
     })
@@ -121,6 +124,15 @@ fn whole<'a>(domain: &Domain, schema: &Schema, arg: &PayloadArg<'a>) -> Result<&
     }
 }
 
+/// Bytes of a code unit of the text that a payload of this schema is as a whole.
+pub(crate) fn text_unit(domain: &Domain, schema: u64) -> Option<usize> {
+    let schema = match IdClass::of(schema) {
+        IdClass::Predefined => predefined::schema(schema).ok()?,
+        _ => domain.registered_schema(schema)?,
+    };
+    schema.plan.whole_text.map(unit_size)
+}
+
 pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
     enter(
         stream,
@@ -146,22 +158,14 @@ pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
                 )));
             }
             if arg.bytes.is_empty() {
-                return Ok(());
+                return backend.call(|backend| backend.take_nothing(&arg.call()));
             }
             // What no entry refers to is not looked at.
             let flex = match schema.plan.refers {
                 true => arg.flex.get()?,
                 false => None,
             };
-            let batch = EventBatch::new(
-                info,
-                schema,
-                kind,
-                arg.bytes,
-                flex,
-                arg.scope,
-                ordering(arg.flags),
-            );
+            let batch = EventBatch::new(info, schema, kind, arg, flex, ordering(arg.flags));
             let written = backend.call(|backend| backend.write_batch(&batch));
             written.and(batch.finish(&session.account.tally))
         },
@@ -229,8 +233,9 @@ pub(crate) fn counter_batch(stream: u64, arg: &CounterBatchArg<'_>) -> Result<()
             );
             let count = batch.len();
             if count == 0 {
-                return Ok(());
+                return backend.call(|backend| backend.take_nothing(&arg.call()));
             }
+            batch.arg = Some(arg);
             batch.times = times(arg, counter, count)?;
             let written = backend.call(|backend| backend.write_counters(&batch));
             written.and(batch.finish(&session.account.tally))
@@ -285,7 +290,9 @@ pub(crate) fn relation(stream: u64, relation: &TimeRelation<'_>) -> Result<()> {
     enter(stream, |OpenStream { info, backend, .. }| {
         relation.check(info.domain())?;
         match relation.kind() {
-            RelationKind::Points(points) if points.iter().len() == 0 => Ok(()),
+            RelationKind::Points(points) if points.iter().len() == 0 => {
+                backend.call(|backend| backend.take_nothing(&relation.call()))
+            }
             _ => backend.call(|backend| backend.write_relation(relation)),
         }
     })

@@ -1,5 +1,6 @@
 //! Sessions: their end beside what else happens in them.
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use nvtxw_abi::NoValueReason;
@@ -91,9 +92,9 @@ fn begin() -> u64 {
     session::begin(&Arc::new(Instance::new(Box::new(Mock))), &spec, None).expect("begun")
 }
 
-fn open(session: &Arc<OpenSession>, name: &'static str) -> Result<u64> {
+fn open(session: &Arc<OpenSession>, name: &CStr) -> Result<u64> {
     session.open_stream(&StreamSpec {
-        name: Some(name.into()),
+        name: Some(name),
         domain: 0,
         scope: nvtxw_abi::raw::NVTX_SCOPE_NONE,
         time_domain: 0,
@@ -129,7 +130,7 @@ fn a_stream_is_opened_before_the_end_and_closed_by_it_or_not_opened() {
         let session = SESSIONS.get(handle).expect("begun");
         let (domain, _) = session.domain("").expect("a domain");
         let opener = Arc::clone(&session);
-        let (_, opened) = both(&session, move |_| end(handle), move |_| open(&opener, ""));
+        let (_, opened) = both(&session, move |_| end(handle), move |_| open(&opener, c""));
         assert_ended(handle);
         assert!(DOMAINS.get(domain).is_err());
         match opened {
@@ -154,7 +155,7 @@ fn a_stream_is_closed_once_by_itself_or_by_the_end() {
     model(["closed itself", "refused"], |[yes, no]| {
         let handle = begin();
         let session = SESSIONS.get(handle).expect("begun");
-        let stream = open(&session, "").expect("open");
+        let stream = open(&session, c"").expect("open");
         let (_, closed) = both(
             &session,
             move |_| end(handle),
@@ -182,7 +183,7 @@ fn a_session_does_not_end_under_a_call_on_its_stream() {
     model(["written", "refused"], |outcomes| {
         let handle = begin();
         let session = SESSIONS.get(handle).expect("begun");
-        let stream = open(&session, "").expect("open");
+        let stream = open(&session, c"").expect("open");
         let [written, refused] = outcomes.clone();
         both(
             &session,
@@ -225,7 +226,7 @@ fn a_domain_is_made_once_and_a_name_is_one_stream_s() {
             let session = Arc::clone(session);
             move |_: &OpenSession| {
                 let (domain, _) = session.domain("").expect("a domain");
-                (domain, open(&session, "name").is_ok())
+                (domain, open(&session, c"name").is_ok())
             }
         };
         let (one, other) = both(&session, open(&session), open(&session));

@@ -92,8 +92,8 @@ unsafe fn begin_session(
     // SAFETY:
     // - The caller vouches for the pointer.
     let spec = catch(|| unsafe { views::session(attr) }).flatten();
-    let name = spec.as_ref().ok().and_then(|spec| spec.name.clone());
-    call("SessionBegin", On::New(name.as_deref()), || {
+    let name = spec.as_ref().ok().and_then(|spec| spec.name);
+    call("SessionBegin", On::New(name), || {
         let spec = spec?;
         let begin = || {
             Ok(std::ptr::without_provenance_mut(

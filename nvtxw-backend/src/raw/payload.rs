@@ -6,6 +6,7 @@ use std::slice;
 
 use nvtxw_abi::raw::{nvtxCounterBatch_t, nvtxEventBatch_t, nvtxPayloadData_t};
 
+use crate::call::{CounterBatchCall, EventBatchCall, FlexData, WriteCall};
 use crate::data::Flex;
 use crate::raw::outside::{Promise, TEXT_LIMIT};
 use crate::raw::views::items;
@@ -30,6 +31,11 @@ impl<'a> PayloadArg<'a> {
 
     pub(crate) fn schema_id(&self) -> u64 {
         self.data.schemaId
+    }
+
+    /// Whether its end is where its null is.
+    pub(crate) fn is_terminated(&self) -> bool {
+        self.data.size == usize::MAX
     }
 
     /// Whether the payload is to be ignored.
@@ -71,6 +77,7 @@ impl<'a> PayloadArg<'a> {
 }
 
 /// A batch of events as the producer describes it.
+#[derive(Debug)]
 pub(crate) struct EventBatchArg<'a> {
     pub(crate) schema: u64,
     pub(crate) bytes: &'a [u8],
@@ -106,9 +113,23 @@ impl<'a> EventBatchArg<'a> {
             flags: batch.flags,
         })
     }
+
+    /// The call.
+    pub(crate) fn call(&self) -> WriteCall<'a> {
+        // Where events refer to it, it was read before; what is none is left out.
+        let flex = self.flex.get().ok().flatten();
+        WriteCall::EventBatch(EventBatchCall {
+            schema: self.schema,
+            bytes: self.bytes,
+            flex: flex.map(|Flex { bytes, offset }| FlexData { bytes, offset }),
+            scope: self.scope,
+            flags: self.flags,
+        })
+    }
 }
 
 /// The flexible data of a batch as the producer describes it. Its memory stays as it is for `'a`.
+#[derive(Debug)]
 pub(crate) struct FlexArg<'a> {
     data: *const c_void,
     size: usize,
@@ -132,6 +153,7 @@ impl<'a> FlexArg<'a> {
 }
 
 /// A batch of counter samples as the producer describes it.
+#[derive(Debug)]
 pub(crate) struct CounterBatchArg<'a> {
     pub(crate) counter: u64,
     pub(crate) bytes: &'a [u8],
@@ -178,6 +200,16 @@ impl<'a> CounterBatchArg<'a> {
             bytes,
             flags: batch.flags,
             timestamps,
+        })
+    }
+
+    /// The call.
+    pub(crate) fn call(&self) -> WriteCall<'a> {
+        WriteCall::CounterBatch(CounterBatchCall {
+            counter: self.counter,
+            bytes: self.bytes,
+            flags: self.flags,
+            timestamps: self.timestamps,
         })
     }
 }

@@ -1,33 +1,35 @@
 //! The linked list of semantics.
 
-use std::mem::offset_of;
+use std::slice;
 
 use nvtxw_abi::raw::{
-    NVTX_COUNTER_FLAG_LIMIT_MAX, NVTX_COUNTER_FLAG_LIMIT_MIN, NVTX_COUNTER_FLAG_NORMALIZE,
     NVTX_SEMANTIC_ID_CORRELATION_V1, NVTX_SEMANTIC_ID_COUNTERS_V1, NVTX_SEMANTIC_ID_SCOPE_V1,
-    NVTX_SEMANTIC_ID_TIME_V1, nvtxCounterLimit_t, nvtxSemanticsCorrelation_t,
-    nvtxSemanticsCounter_t, nvtxSemanticsHeader_t, nvtxSemanticsScope_t, nvtxSemanticsTime_t,
+    NVTX_SEMANTIC_ID_TIME_V1, nvtxSemanticsCorrelation_t, nvtxSemanticsCounter_t,
+    nvtxSemanticsHeader_t, nvtxSemanticsScope_t, nvtxSemanticsTime_t,
 };
-use nvtxw_abi::{Interpolation, Limit, ValueType};
 
+use crate::call::{Semantic, SemanticNode};
 use crate::raw::views::{field, head, text};
 use crate::refusal::{Refusal, Result};
-use crate::semantics::{Correlation, CounterSemantics, Semantics};
 
 /// A list longer than this is taken for a ring.
 const NODES: usize = 64;
 
-/// Reads the list that starts at `first`. Nodes of unknown kinds are skipped; of two of one kind the later one counts.
+/// Reads the list that starts at `first`.
 ///
 /// # Safety
 /// `first` is null or points to a node. A node has as many bytes as its `structSize` says, its `next` is null or points to
-/// a node, and each text in it is null or null-terminated.
-pub(crate) unsafe fn read(first: *const nvtxSemanticsHeader_t) -> Result<Semantics> {
-    let mut semantics = Semantics::default();
+/// a node, and each text in it is null or null-terminated. All of it stays as it is for `'a`.
+pub(crate) unsafe fn read<'a>(
+    first: *const nvtxSemanticsHeader_t,
+) -> Result<Vec<SemanticNode<'a>>> {
+    let mut nodes = Vec::new();
     let mut node = first;
-    for _ in 0..NODES {
-        if node.is_null() {
-            return Ok(semantics);
+    while !node.is_null() {
+        if nodes.len() == NODES {
+            return Err(Refusal::invalid(format!(
+                "semantics: the list has more than {NODES} nodes; does it lead back into itself?"
+            )));
         }
         let size = field!(node, structSize) as usize;
         if size < size_of::<nvtxSemanticsHeader_t>() {
@@ -39,98 +41,77 @@ pub(crate) unsafe fn read(first: *const nvtxSemanticsHeader_t) -> Result<Semanti
         // SAFETY:
         // - The node has at least the bytes of a header, as was just checked.
         let header = unsafe { node.read_unaligned() };
-        match header.semanticId {
-            NVTX_SEMANTIC_ID_SCOPE_V1 => {
-                // SAFETY:
-                // - The caller vouches for `size` bytes; zeros are a valid node of this kind.
-                let node = unsafe { head(node.cast::<nvtxSemanticsScope_t>(), size) };
-                semantics.scope = Some(node.scopeId);
-            }
-            NVTX_SEMANTIC_ID_TIME_V1 => {
-                // SAFETY:
-                // - The caller vouches for `size` bytes; zeros are a valid node of this kind.
-                let node = unsafe { head(node.cast::<nvtxSemanticsTime_t>(), size) };
-                semantics.time_domain = Some(node.timeDomainId);
-            }
-            NVTX_SEMANTIC_ID_CORRELATION_V1 => {
-                // SAFETY:
-                // - The caller vouches for `size` bytes; zeros are a valid node of this kind.
-                let node = unsafe { head(node.cast::<nvtxSemanticsCorrelation_t>(), size) };
-                // SAFETY:
-                // - The caller vouches for the text.
-                let name = unsafe { text(node.displayName) };
-                let name = name.as_deref().map(Into::into);
-                semantics.correlation = Some(Correlation {
-                    domain: node.correlationDomainUuid,
-                    name,
-                });
-            }
-            NVTX_SEMANTIC_ID_COUNTERS_V1 => {
-                // SAFETY:
-                // - The caller vouches for `size` bytes; zeros are a valid node of this kind.
-                let node = unsafe { head(node.cast::<nvtxSemanticsCounter_t>(), size) };
-                // SAFETY:
-                // - The caller vouches for the text.
-                semantics.counter = Some(unsafe { counter(&node, size) }?);
-            }
-            _ => {}
-        }
+        nodes.push(SemanticNode {
+            size: header.structSize,
+            version: header.version,
+            // SAFETY:
+            // - The caller vouches for `size` bytes, and for texts in them.
+            semantic: unsafe { semantic(node, header.semanticId, size) },
+        });
         node = header.next;
     }
-    Err(Refusal::invalid(format!(
-        "semantics: the list has more than {NODES} nodes; does it lead back into itself?"
-    )))
+    Ok(nodes)
 }
 
 /// # Safety
-/// The unit is null or null-terminated.
-unsafe fn counter(node: &nvtxSemanticsCounter_t, size: usize) -> Result<CounterSemantics> {
-    // SAFETY:
-    // - The caller vouches for the text.
-    let unit = unsafe { text(node.unit) };
-    let limit = |flag: u64, limit: &nvtxCounterLimit_t, offset: usize, name: &str| {
-        if node.flags & flag == 0 {
-            return Ok(None);
+/// `node` points to `size` bytes, at least those of a header; each text in them is null or null-terminated. All of it stays
+/// as it is for `'a`.
+unsafe fn semantic<'a>(node: *const nvtxSemanticsHeader_t, kind: u16, size: usize) -> Semantic<'a> {
+    match kind {
+        NVTX_SEMANTIC_ID_SCOPE_V1 => {
+            // SAFETY:
+            // - The caller vouches for `size` bytes; zeros are a valid node of this kind.
+            let node = unsafe { head(node.cast::<nvtxSemanticsScope_t>(), size) };
+            Semantic::Scope(node.scopeId)
         }
-        if size < offset + size_of::<nvtxCounterLimit_t>() {
-            return Err(Refusal::invalid(format!(
-                "semantics.flags promise a {name}, but structSize {size} ends before it"
-            )));
+        NVTX_SEMANTIC_ID_TIME_V1 => {
+            // SAFETY:
+            // - The caller vouches for `size` bytes; zeros are a valid node of this kind.
+            let node = unsafe { head(node.cast::<nvtxSemanticsTime_t>(), size) };
+            Semantic::Time(node.timeDomainId)
         }
-        // SAFETY:
-        // - The flag says that the limit is set, and any 8 bytes are a number.
-        let bits = unsafe { limit.u64 };
-        match Limit::from_raw(node.limitType, bits) {
-            None => Err(Refusal::invalid(format!(
-                "semantics.flags promise a {name}, but limitType is {}; the ABI defines 1 to 3",
-                node.limitType
-            ))),
-            limit => Ok(limit),
+        NVTX_SEMANTIC_ID_CORRELATION_V1 => {
+            // SAFETY:
+            // - The caller vouches for `size` bytes; zeros are a valid node of this kind.
+            let node = unsafe { head(node.cast::<nvtxSemanticsCorrelation_t>(), size) };
+            Semantic::Correlation {
+                domain: node.correlationDomainUuid,
+                // SAFETY:
+                // - The caller vouches for the text.
+                name: unsafe { text(node.displayName) },
+                role: node.role,
+            }
         }
-    };
-    Ok(CounterSemantics {
-        unit: unit
-            .as_deref()
-            .filter(|unit| !unit.is_empty())
-            .map(Into::into),
-        scale: (
-            node.unitScaleNumerator.max(1),
-            node.unitScaleDenominator.max(1),
-        ),
-        min: limit(
-            NVTX_COUNTER_FLAG_LIMIT_MIN,
-            &node.min,
-            offset_of!(nvtxSemanticsCounter_t, min),
-            "minimum",
-        )?,
-        max: limit(
-            NVTX_COUNTER_FLAG_LIMIT_MAX,
-            &node.max,
-            offset_of!(nvtxSemanticsCounter_t, max),
-            "maximum",
-        )?,
-        interpolation: Interpolation::from_raw(node.flags),
-        value_type: ValueType::from_raw(node.flags),
-        normalize: node.flags & NVTX_COUNTER_FLAG_NORMALIZE != 0,
-    })
+        NVTX_SEMANTIC_ID_COUNTERS_V1 => {
+            // SAFETY:
+            // - The caller vouches for `size` bytes; zeros are a valid node of this kind.
+            let node = unsafe { head(node.cast::<nvtxSemanticsCounter_t>(), size) };
+            // SAFETY:
+            // - Any 8 bytes are a number; what is behind the node's end is zero.
+            let min = unsafe { node.min.u64 };
+            // SAFETY:
+            // - As above.
+            let max = unsafe { node.max.u64 };
+            Semantic::Counter {
+                flags: node.flags,
+                // SAFETY:
+                // - The caller vouches for the text.
+                unit: unsafe { text(node.unit) },
+                scale: (node.unitScaleNumerator, node.unitScaleDenominator),
+                limit_type: node.limitType,
+                min,
+                max,
+            }
+        }
+        kind => {
+            let header = size_of::<nvtxSemanticsHeader_t>();
+            // SAFETY:
+            // - The node has the bytes of a header.
+            let start = unsafe { node.byte_add(header) };
+            // SAFETY:
+            // - The caller vouches for `size` bytes, which are fewer than 2^32, for `'a`; bytes need no alignment.
+            let bytes = unsafe { slice::from_raw_parts(start.cast(), size - header) };
+            Semantic::Other { kind, bytes }
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! The functions of the table. Each reads its arguments, does its work where nothing can unwind, and answers with a code.
 
-use std::ffi::{c_char, c_void};
-use std::slice;
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
 use nvtxw_abi::ResultCode;
@@ -14,7 +13,7 @@ use nvtxw_abi::raw::{
     nvtxwStreamAttributes_t, nvtxwStreamHandle_t,
 };
 
-use crate::domain::Domain;
+use crate::call::Registration;
 use crate::handle::Known;
 use crate::last_refusal;
 use crate::log::{self, Account};
@@ -22,9 +21,11 @@ use crate::panic::catch;
 use crate::raw::payload::{CounterBatchArg, EventBatchArg, PayloadArg, bytes};
 use crate::raw::views::{self, items, text};
 use crate::refusal::{Refusal, Result};
-use crate::relation::TimeRelation;
-use crate::session::{self, DOMAINS, SESSIONS};
+use crate::relation::{SyncPoints, TimeRelation};
+use crate::session::{self, DOMAINS, DomainEntry, SESSIONS};
+use crate::spec::{CounterSpec, EnumSpec, ResourceSpec, SchemaSpec, ScopeSpec};
 use crate::stream::{self, STREAMS};
+use crate::text::lossy;
 use crate::{register, write};
 
 /// The type of [`nvtxwInterface_v2_t::SessionBegin`].
@@ -86,7 +87,7 @@ pub unsafe fn get_interface(
 pub(super) enum On<'a> {
     Nothing,
     /// A session that is to begin, by its name.
-    New(Option<&'a str>),
+    New(Option<&'a CStr>),
     Session(u64),
     Domain(u64),
     Stream(u64),
@@ -111,7 +112,7 @@ fn refuse(member: &'static str, on: On<'_>, refusal: Refusal) -> nvtxwResultCode
     let known = match on {
         On::Nothing => None,
         On::New(name) => {
-            let name: Arc<str> = name.unwrap_or_default().into();
+            let name: Arc<str> = lossy(name).unwrap_or_default().into();
             let account = Arc::new(Account::new(Arc::clone(&name)));
             Some(Known { name, account })
         }
@@ -127,6 +128,9 @@ fn refuse(member: &'static str, on: On<'_>, refusal: Refusal) -> nvtxwResultCode
     let object = known.as_ref().map_or("", |known| &*known.name);
     // The hook is the backend's code, which may panic; the refusal stands whether it could be reported or not.
     let _ = catch(|| log::report(member, object, &refusal, account));
+    if let Some(account) = account {
+        account.tell(member, object, &refusal);
+    }
     let code = refusal.code().get();
     last_refusal::set(refusal);
     code
@@ -178,13 +182,13 @@ fn pointer<T>(handle: u64) -> *mut T {
 fn domain_call(
     member: &'static str,
     domain: nvtxDomainHandle_t,
-    work: impl FnOnce(&Domain) -> Result<()>,
+    work: impl FnOnce(&DomainEntry) -> Result<()>,
 ) -> i32 {
     let handle = domain.addr() as u64;
     call(member, On::Domain(handle), || {
         let entry = DOMAINS.get(handle)?;
         entry.session.check()?;
-        work(&entry.domain)
+        work(&entry)
     })
 }
 
@@ -207,9 +211,15 @@ unsafe extern "C" fn domain_register(
         // SAFETY:
         // - The producer vouches for its arguments.
         let name = unsafe { views::domain(attr) }?;
+        let register = || {
+            let domain = lossy(name).unwrap_or_default();
+            let (handle, domain) = session.domain(&domain)?;
+            session.note_registration(&domain, &Registration::Domain { name })?;
+            Ok(pointer(handle))
+        };
         // SAFETY:
         // - The producer vouches for its arguments.
-        unsafe { put(out, "domainOut", || Ok(pointer(session.domain(&name)?.0))) }
+        unsafe { put(out, "domainOut", register) }
     })
 }
 
@@ -218,11 +228,13 @@ unsafe extern "C" fn category_register(
     category: u32,
     name: *const c_char,
 ) -> nvtxwResultCode_t {
-    domain_call("CategoryRegister", domain, |domain| {
+    domain_call("CategoryRegister", domain, |entry| {
         // SAFETY:
         // - The producer vouches for its arguments.
         let name = unsafe { text(name) };
-        register::category(domain, category, name.as_deref())
+        register::category(&entry.domain, category, lossy(name).as_deref())?;
+        let name = name.unwrap_or_default();
+        entry.note(&Registration::Category { category, name })
     })
 }
 
@@ -231,17 +243,19 @@ unsafe extern "C" fn string_register(
     string: *const c_char,
     out: *mut nvtxStringHandle_t,
 ) -> nvtxwResultCode_t {
-    domain_call("StringRegister", domain, |domain| {
+    domain_call("StringRegister", domain, |entry| {
         // SAFETY:
         // - The producer vouches for its arguments.
         let string = unsafe { text(string) };
+        let register = || {
+            let handle = register::string(&entry.domain, lossy(string).as_deref())?;
+            let text = string.unwrap_or_default();
+            entry.note(&Registration::String { text, handle })?;
+            Ok(pointer(handle))
+        };
         // SAFETY:
         // - The producer vouches for its arguments.
-        unsafe {
-            put(out, "stringHandleOut", || {
-                Ok(pointer(register::string(domain, string.as_deref())?))
-            })
-        }
+        unsafe { put(out, "stringHandleOut", register) }
     })
 }
 
@@ -249,10 +263,12 @@ unsafe extern "C" fn resource_register(
     domain: nvtxDomainHandle_t,
     attr: *const nvtxResourceAttributes_t,
 ) -> nvtxwResultCode_t {
-    domain_call("ResourceRegister", domain, |domain| {
+    domain_call("ResourceRegister", domain, |entry| {
         // SAFETY:
         // - The producer vouches for its arguments.
-        register::resource(domain, &unsafe { views::resource(attr) }?)
+        let attributes = unsafe { views::resource(attr) }?;
+        register::resource(&entry.domain, &ResourceSpec::of(&attributes))?;
+        entry.note(&Registration::Resource(attributes))
     })
 }
 
@@ -261,17 +277,19 @@ unsafe extern "C" fn scope_register(
     attr: *const nvtxScopeAttr_t,
     out: *mut u64,
 ) -> nvtxwResultCode_t {
-    domain_call("ScopeRegister", domain, |domain| {
+    domain_call("ScopeRegister", domain, |entry| {
         // SAFETY:
         // - The producer vouches for its arguments.
-        let spec = unsafe { views::scope(attr) }?;
+        let attributes = unsafe { views::scope(attr) }?;
+        let wanted = attributes.id;
+        let register = || {
+            let id = register::scope(&entry.domain, &ScopeSpec::of(&attributes))?;
+            entry.note(&Registration::Scope { attributes, id })?;
+            Ok(id)
+        };
         // SAFETY:
         // - The producer vouches for its arguments.
-        unsafe {
-            put_id(out, "scopeIdOut", spec.id, || {
-                register::scope(domain, &spec)
-            })
-        }
+        unsafe { put_id(out, "scopeIdOut", wanted, register) }
     })
 }
 
@@ -280,17 +298,19 @@ unsafe extern "C" fn schema_register(
     attr: *const nvtxPayloadSchemaAttr_t,
     out: *mut u64,
 ) -> nvtxwResultCode_t {
-    domain_call("SchemaRegister", domain, |domain| {
+    domain_call("SchemaRegister", domain, |entry| {
         // SAFETY:
         // - The producer vouches for its arguments.
-        let spec = unsafe { views::schema(attr) }?;
+        let attributes = unsafe { views::schema(attr) }?;
+        let wanted = attributes.id;
+        let register = || {
+            let id = register::schema(&entry.domain, &SchemaSpec::of(&attributes)?)?;
+            entry.note(&Registration::Schema { attributes, id })?;
+            Ok(id)
+        };
         // SAFETY:
         // - The producer vouches for its arguments.
-        unsafe {
-            put_id(out, "schemaIdOut", spec.id, || {
-                register::schema(domain, &spec)
-            })
-        }
+        unsafe { put_id(out, "schemaIdOut", wanted, register) }
     })
 }
 
@@ -299,17 +319,19 @@ unsafe extern "C" fn enum_register(
     attr: *const nvtxPayloadEnumAttr_t,
     out: *mut u64,
 ) -> nvtxwResultCode_t {
-    domain_call("EnumRegister", domain, |domain| {
+    domain_call("EnumRegister", domain, |entry| {
         // SAFETY:
         // - The producer vouches for its arguments.
-        let spec = unsafe { views::enumeration(attr) }?;
+        let attributes = unsafe { views::enumeration(attr) }?;
+        let wanted = attributes.id;
+        let register = || {
+            let id = register::enumeration(&entry.domain, EnumSpec::of(&attributes))?;
+            entry.note(&Registration::Enum { attributes, id })?;
+            Ok(id)
+        };
         // SAFETY:
         // - The producer vouches for its arguments.
-        unsafe {
-            put_id(out, "enumIdOut", spec.id, || {
-                register::enumeration(domain, spec)
-            })
-        }
+        unsafe { put_id(out, "enumIdOut", wanted, register) }
     })
 }
 
@@ -318,17 +340,19 @@ unsafe extern "C" fn counter_register(
     attr: *const nvtxCounterAttr_t,
     out: *mut u64,
 ) -> nvtxwResultCode_t {
-    domain_call("CounterRegister", domain, |domain| {
+    domain_call("CounterRegister", domain, |entry| {
         // SAFETY:
         // - The producer vouches for its arguments.
-        let spec = unsafe { views::counter(attr) }?;
+        let attributes = unsafe { views::counter(attr) }?;
+        let wanted = attributes.id;
+        let register = || {
+            let id = register::counter(&entry.domain, CounterSpec::of(&attributes)?)?;
+            entry.note(&Registration::Counter { attributes, id })?;
+            Ok(id)
+        };
         // SAFETY:
         // - The producer vouches for its arguments.
-        unsafe {
-            put_id(out, "counterIdOut", spec.id, || {
-                register::counter(domain, spec)
-            })
-        }
+        unsafe { put_id(out, "counterIdOut", wanted, register) }
     })
 }
 
@@ -337,17 +361,18 @@ unsafe extern "C" fn time_domain_register(
     attr: *const nvtxTimeDomainAttr_t,
     out: *mut u64,
 ) -> nvtxwResultCode_t {
-    domain_call("TimeDomainRegister", domain, |domain| {
+    domain_call("TimeDomainRegister", domain, |entry| {
         // SAFETY:
         // - The producer vouches for its arguments.
-        let attr = unsafe { views::time_domain(attr) }?;
+        let attributes = unsafe { views::time_domain(attr) }?;
+        let register = || {
+            let id = register::time_domain(&entry.domain, &attributes)?;
+            entry.note(&Registration::TimeDomain { attributes, id })?;
+            Ok(id)
+        };
         // SAFETY:
         // - The producer vouches for its arguments.
-        unsafe {
-            put_id(out, "timeDomainIdOut", attr.timeDomainId, || {
-                register::time_domain(domain, &attr)
-            })
-        }
+        unsafe { put_id(out, "timeDomainIdOut", attributes.id, register) }
     })
 }
 
@@ -455,14 +480,9 @@ unsafe extern "C" fn time_sync_point_write(
 ) -> nvtxwResultCode_t {
     let handle = stream.addr() as u64;
     call("TimeSyncPointWrite", On::Stream(handle), || {
-        let point = nvtxSyncPoint_t {
-            src: timestamp1,
-            dst: timestamp2,
-        };
-        write::relation(
-            handle,
-            &TimeRelation::points(domain1, domain2, slice::from_ref(&point)),
-        )
+        let point = [timestamp1, timestamp2];
+        let point = SyncPoints::from_bytes(bytemuck::bytes_of(&point));
+        write::relation(handle, &TimeRelation::point(domain1, domain2, point))
     })
 }
 
@@ -477,7 +497,8 @@ unsafe extern "C" fn time_sync_point_table_write(
     call("TimeSyncPointTableWrite", On::Stream(handle), || {
         // SAFETY:
         // - The producer vouches for its arguments.
-        let points = unsafe { items("syncPoints", "count", points, count) }?;
+        let points: &[[i64; 2]] = unsafe { items("syncPoints", "count", points.cast(), count) }?;
+        let points = SyncPoints::from_bytes(bytemuck::cast_slice(points));
         write::relation(handle, &TimeRelation::points(source, destination, points))
     })
 }

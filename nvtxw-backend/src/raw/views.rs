@@ -1,6 +1,5 @@
 //! Views of C arguments: from pointers to what a producer asks for.
 
-use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, offset_of};
 use std::{ptr, slice};
@@ -19,29 +18,29 @@ use nvtxw_abi::raw::{
     nvtxwSessionAttributes_t, nvtxwStreamAttributes_t, wchar_t,
 };
 
-use crate::enumeration::EnumEntry;
-use crate::finalise::label;
+use crate::call::{
+    CounterAttributes, EntryAttributes, EnumAttributes, EnumValue, Message, ResourceAttributes,
+    SchemaAttributes, ScopeAttributes, TimeDomainAttributes,
+};
 use crate::raw::semantics;
 use crate::refusal::{Refusal, Result};
-use crate::spec::{
-    CounterSpec, EntrySpec, EnumSpec, MessageSpec, ResourceSpec, SchemaSpec, ScopeSpec,
-    SessionSpec, StreamSpec,
-};
+use crate::spec::{SessionSpec, StreamSpec, entry_label};
+use crate::text::lossy;
 
 /// No sane producer has an array of more items; a greater number is garbage.
 const ITEMS: usize = 1 << 20;
 
-/// Text, with U+FFFD for what is not UTF-8; `None` for null.
+/// Text; `None` for null.
 ///
 /// # Safety
 /// `text` is null or null-terminated, and stays as it is for `'a`.
-pub(crate) unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Option<&'a CStr> {
     if text.is_null() {
         return None;
     }
     // SAFETY:
     // - The pointer is not null, and the caller vouches for the rest.
-    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy())
+    Some(unsafe { CStr::from_ptr(text) })
 }
 
 /// Items that arguments called `what` and `how_many` describe.
@@ -137,20 +136,20 @@ pub(crate) unsafe fn session<'a>(attr: *const nvtxwSessionAttributes_t) -> Resul
     })
 }
 
-/// The name of a domain; empty for the default one.
+/// The name of a domain; none for the default one.
 ///
 /// # Safety
 /// As for [`session`].
-pub(crate) unsafe fn domain<'a>(attr: *const nvtxwDomainAttributes_t) -> Result<Cow<'a, str>> {
+pub(crate) unsafe fn domain<'a>(attr: *const nvtxwDomainAttributes_t) -> Result<Option<&'a CStr>> {
     if attr.is_null() {
-        return Ok(Cow::Borrowed(""));
+        return Ok(None);
     }
     // SAFETY:
     // - The caller vouches for the size; the fields are numbers and pointers.
     let attr = unsafe { sized(attr, size_of::<usize>()) }?;
     // SAFETY:
     // - The caller vouches for the text.
-    Ok(unsafe { text(attr.name) }.unwrap_or_default())
+    Ok(unsafe { text(attr.name) })
 }
 
 /// # Safety
@@ -175,11 +174,11 @@ pub(crate) unsafe fn stream<'a>(attr: *const nvtxwStreamAttributes_t) -> Result<
 
 /// # Safety
 /// As for [`session`].
-pub(crate) unsafe fn scope<'a>(attr: *const nvtxScopeAttr_t) -> Result<ScopeSpec<'a>> {
+pub(crate) unsafe fn scope<'a>(attr: *const nvtxScopeAttr_t) -> Result<ScopeAttributes<'a>> {
     // SAFETY:
     // - The caller vouches for the size; the fields are numbers and pointers.
     let attr = unsafe { sized(attr, size_of::<usize>()) }?;
-    Ok(ScopeSpec {
+    Ok(ScopeAttributes {
         // SAFETY:
         // - The caller vouches for the text.
         path: unsafe { text(attr.path) },
@@ -190,11 +189,11 @@ pub(crate) unsafe fn scope<'a>(attr: *const nvtxScopeAttr_t) -> Result<ScopeSpec
 
 /// # Safety
 /// As for [`session`]; `semantics` is null or the first node of a list.
-pub(crate) unsafe fn counter<'a>(attr: *const nvtxCounterAttr_t) -> Result<CounterSpec<'a>> {
+pub(crate) unsafe fn counter<'a>(attr: *const nvtxCounterAttr_t) -> Result<CounterAttributes<'a>> {
     // SAFETY:
     // - The caller vouches for the size; the fields are numbers and pointers.
     let attr = unsafe { sized(attr, offset_of!(nvtxCounterAttr_t, description)) }?;
-    Ok(CounterSpec {
+    Ok(CounterAttributes {
         schema: attr.schemaId,
         // SAFETY:
         // - The caller vouches for the text.
@@ -215,13 +214,21 @@ pub(crate) unsafe fn counter<'a>(attr: *const nvtxCounterAttr_t) -> Result<Count
 /// `attr` is null or points to the attributes of a time domain.
 pub(crate) unsafe fn time_domain(
     attr: *const nvtxTimeDomainAttr_t,
-) -> Result<nvtxTimeDomainAttr_t> {
+) -> Result<TimeDomainAttributes> {
     if attr.is_null() {
         return Err(Refusal::invalid("attr is null"));
     }
     // SAFETY:
     // - The pointer is not null, and the caller vouches for what it points to.
-    Ok(unsafe { attr.read_unaligned() })
+    let attr = unsafe { attr.read_unaligned() };
+    Ok(TimeDomainAttributes {
+        scope: attr.scopeId,
+        timestamp_type: attr.timestampTypeId,
+        id: attr.timeDomainId,
+        flags: attr.timerFlags,
+        resolution: attr.timerResolution,
+        start: attr.timerStart,
+    })
 }
 
 /// Reads one field of what `$attr`, which is not null, points to.
@@ -261,7 +268,9 @@ fn mandatory<T>(field: Option<T>, name: &str, bit: &str) -> Result<T> {
 /// # Safety
 /// `attr` is null or points to a mask, followed by the fields that it says are set: texts are null or null-terminated,
 /// `entries` null or `numEntries` entries, whose semantics are lists. All of it stays as it is for `'a`.
-pub(crate) unsafe fn schema<'a>(attr: *const nvtxPayloadSchemaAttr_t) -> Result<SchemaSpec<'a>> {
+pub(crate) unsafe fn schema<'a>(
+    attr: *const nvtxPayloadSchemaAttr_t,
+) -> Result<SchemaAttributes<'a>> {
     if attr.is_null() {
         return Err(Refusal::invalid("attr is null"));
     }
@@ -309,7 +318,8 @@ pub(crate) unsafe fn schema<'a>(attr: *const nvtxPayloadSchemaAttr_t) -> Result<
         // - The caller vouches for the texts and the lists of the entries.
         unsafe { entry(index, raw) }
     };
-    Ok(SchemaSpec {
+    Ok(SchemaAttributes {
+        mask,
         // SAFETY:
         // - The caller vouches for the text.
         name: name.and_then(|name| unsafe { text(name) }),
@@ -328,8 +338,8 @@ pub(crate) unsafe fn schema<'a>(attr: *const nvtxPayloadSchemaAttr_t) -> Result<
 
 /// # Safety
 /// Each text is null or null-terminated; the semantics are a list. All of it stays as it is for `'a`.
-unsafe fn entry<'a>(index: usize, raw: &nvtxPayloadSchemaEntry_t) -> Result<EntrySpec<'a>> {
-    let mut entry = EntrySpec {
+unsafe fn entry<'a>(index: usize, raw: &nvtxPayloadSchemaEntry_t) -> Result<EntryAttributes<'a>> {
+    let mut entry = EntryAttributes {
         flags: raw.flags,
         ty: raw.r#type,
         // SAFETY:
@@ -340,18 +350,21 @@ unsafe fn entry<'a>(index: usize, raw: &nvtxPayloadSchemaEntry_t) -> Result<Entr
         description: unsafe { text(raw.description) },
         detail: raw.arrayOrUnionDetail,
         offset: raw.offset,
-        ..EntrySpec::default()
+        semantics: Vec::new(),
     };
     // SAFETY:
     // - The caller vouches for the list.
     let semantics = unsafe { semantics::read(raw.semantics) };
-    entry.semantics = semantics.map_err(|refusal| refusal.at(label(index, &entry)))?;
+    entry.semantics = semantics
+        .map_err(|refusal| refusal.at(entry_label(index, lossy(entry.name).as_deref())))?;
     Ok(entry)
 }
 
 /// # Safety
 /// As for [`schema`].
-pub(crate) unsafe fn enumeration<'a>(attr: *const nvtxPayloadEnumAttr_t) -> Result<EnumSpec<'a>> {
+pub(crate) unsafe fn enumeration<'a>(
+    attr: *const nvtxPayloadEnumAttr_t,
+) -> Result<EnumAttributes<'a>> {
     if attr.is_null() {
         return Err(Refusal::invalid("attr is null"));
     }
@@ -386,13 +399,14 @@ pub(crate) unsafe fn enumeration<'a>(attr: *const nvtxPayloadEnumAttr_t) -> Resu
                 "attr.entries[{index}].name is null; name the value"
             ))
         })?;
-        Ok(EnumEntry {
-            name: name.into(),
+        Ok(EnumValue {
+            name,
             value: raw.value,
             is_flag: raw.isFlag != 0,
         })
     };
-    Ok(EnumSpec {
+    Ok(EnumAttributes {
+        mask,
         // SAFETY:
         // - The caller vouches for the text.
         name: name.and_then(|name| unsafe { text(name) }),
@@ -411,7 +425,7 @@ pub(crate) unsafe fn enumeration<'a>(attr: *const nvtxPayloadEnumAttr_t) -> Resu
 /// All of it stays as it is for `'a`.
 pub(crate) unsafe fn resource<'a>(
     attr: *const nvtxResourceAttributes_t,
-) -> Result<ResourceSpec<'a>> {
+) -> Result<ResourceAttributes<'a>> {
     if attr.is_null() {
         return Err(Refusal::invalid("attr is null"));
     }
@@ -432,36 +446,41 @@ pub(crate) unsafe fn resource<'a>(
     // - Any 8 bytes are a pointer, as long as it is not followed.
     let ascii = unsafe { attr.message.ascii };
     let message = match attr.messageType {
-        _ if ascii.is_null() => MessageSpec::None,
-        NVTX_MESSAGE_UNKNOWN => MessageSpec::None,
+        kind if ascii.is_null() || kind == NVTX_MESSAGE_UNKNOWN => Message::None { kind },
         NVTX_MESSAGE_TYPE_ASCII => {
             // SAFETY:
             // - The caller vouches for the text, which the type says is one of bytes.
             let text = unsafe { text(ascii) };
-            text.map_or(MessageSpec::None, MessageSpec::Text)
+            text.map_or(
+                Message::None {
+                    kind: NVTX_MESSAGE_UNKNOWN,
+                },
+                Message::Text,
+            )
         }
         // SAFETY:
         // - The caller vouches for the text, which is not null, and which the type says is one of wide characters.
-        NVTX_MESSAGE_TYPE_UNICODE => MessageSpec::Text(unsafe { wide_text(ascii.cast()) }.into()),
-        NVTX_MESSAGE_TYPE_REGISTERED => MessageSpec::Registered(ascii.addr() as u64),
+        NVTX_MESSAGE_TYPE_UNICODE => Message::Wide(unsafe { wide_text(ascii.cast()) }),
+        NVTX_MESSAGE_TYPE_REGISTERED => Message::Registered(ascii.addr() as u64),
         other => {
             return Err(Refusal::invalid(format!(
                 "attr.messageType is {other}; the ABI defines 0 to 3"
             )));
         }
     };
-    Ok(ResourceSpec {
+    Ok(ResourceAttributes {
+        version: attr.version,
         kind: attr.identifierType,
         identifier,
         message,
     })
 }
 
-/// Text of wide characters, with U+FFFD for what is none.
+/// The units of text of wide characters.
 ///
 /// # Safety
 /// `text` points to wide characters up to a null.
-unsafe fn wide_text(text: *const wchar_t) -> String {
+unsafe fn wide_text(text: *const wchar_t) -> Vec<u32> {
     let mut units = Vec::new();
     loop {
         // SAFETY:
@@ -470,19 +489,8 @@ unsafe fn wide_text(text: *const wchar_t) -> String {
         // SAFETY:
         // - As above; the text may not be aligned.
         match unsafe { next.read_unaligned() } {
-            0 => break,
+            0 => return units,
             unit => units.push(unit as u32),
         }
-    }
-    if size_of::<wchar_t>() == 2 {
-        let units = units.into_iter().map(|unit| unit as u16);
-        char::decode_utf16(units)
-            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect()
-    } else {
-        units
-            .into_iter()
-            .map(|unit| char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect()
     }
 }

@@ -4,6 +4,7 @@ mod allocation;
 mod arguments;
 mod attributes;
 mod batches;
+mod calls;
 mod counters;
 mod decoding;
 mod domains;
