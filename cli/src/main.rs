@@ -6,6 +6,8 @@
 
 mod convert;
 mod error;
+mod info;
+mod page;
 
 use std::process::ExitCode;
 
@@ -24,17 +26,19 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  all is well
-  1  done, and what was found is not well: warnings with `--strict`
+  1  done, and what was found is not well: warnings with `--strict`, a file that was cut or damaged
   2  not done, or not all: wrong options, or a file that can't be read or written";
 
 #[derive(Subcommand)]
 enum Command {
     Convert(convert::Options),
+    Info(info::Options),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Convert(options) => convert::run(&options),
+        Command::Info(options) => info::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,182 @@
+//! The tracks of a Perfetto file.
+
+use std::collections::HashMap;
+
+use super::packets::{Fields, Value};
+
+mod field {
+    pub(super) const UUID: u32 = 1;
+    pub(super) const NAME: u32 = 2;
+    pub(super) const PROCESS: u32 = 3;
+    pub(super) const THREAD: u32 = 4;
+    pub(super) const PARENT_UUID: u32 = 5;
+    pub(super) const COUNTER: u32 = 8;
+    pub(super) const STATIC_NAME: u32 = 10;
+    pub(super) const DESCRIPTION: u32 = 14;
+
+    /// Of the messages in `PROCESS` and `THREAD`.
+    pub(super) const PID: u32 = 1;
+    pub(super) const PROCESS_NAME: u32 = 6;
+    pub(super) const TID: u32 = 2;
+    pub(super) const THREAD_NAME: u32 = 5;
+
+    /// Of the message in `COUNTER`.
+    pub(super) const UNIT: u32 = 3;
+    pub(super) const MULTIPLIER: u32 = 4;
+    pub(super) const INCREMENTAL: u32 = 5;
+    pub(super) const UNIT_NAME: u32 = 6;
+}
+
+/// Readers follow no more ancestors.
+const DEEPEST: usize = 100;
+
+/// What the built-in backend calls a stream in a track's description.
+pub(super) const STREAM: &str = "Stream: ";
+
+#[derive(Default)]
+pub(super) struct Tracks(HashMap<u64, Track>);
+
+#[derive(Default)]
+pub(super) struct Track {
+    name: Option<String>,
+    parent: u64,
+    pub(super) description: Option<String>,
+    /// What a process or a thread is called, where the track has no name.
+    owner: Option<String>,
+    counter: Option<Scale>,
+}
+
+#[derive(Default)]
+struct Scale {
+    unit: Option<String>,
+    multiplier: Option<u64>,
+    is_delta: bool,
+}
+
+fn text(bytes: &[u8]) -> Option<String> {
+    Some(String::from_utf8_lossy(bytes).into_owned())
+}
+
+impl Track {
+    pub(super) fn is_counter(&self) -> bool {
+        self.counter.is_some()
+    }
+
+    /// What its numbers count.
+    pub(super) fn unit(&self) -> Option<String> {
+        let scale = self.counter.as_ref()?;
+        match (&scale.unit, scale.multiplier) {
+            (unit, None | Some(1)) => unit.clone(),
+            (Some(unit), Some(multiplier)) => Some(format!("{multiplier} {unit}")),
+            (None, Some(multiplier)) => Some(multiplier.to_string()),
+        }
+    }
+}
+
+impl Tracks {
+    /// A track that is described, perhaps once more.
+    pub(super) fn add(&mut self, descriptor: &[u8]) {
+        let (mut track, mut uuid) = (Track::default(), 0);
+        for field in Fields::of(descriptor) {
+            match field {
+                (field::UUID, Value::Int(value)) => uuid = value,
+                (field::NAME | field::STATIC_NAME, Value::Bytes(name)) => track.name = text(name),
+                (field::PARENT_UUID, Value::Int(value)) => track.parent = value,
+                (field::DESCRIPTION, Value::Bytes(value)) => track.description = text(value),
+                (field::PROCESS, Value::Bytes(message)) => {
+                    track.owner = Some(owner(message, field::PROCESS_NAME, field::PID, "process"));
+                }
+                (field::THREAD, Value::Bytes(message)) => {
+                    track.owner = Some(owner(message, field::THREAD_NAME, field::TID, "thread"));
+                }
+                (field::COUNTER, Value::Bytes(message)) => track.counter = Some(scale(message)),
+                _ => {}
+            }
+        }
+        self.0.insert(uuid, track);
+    }
+
+    pub(super) fn get(&self, uuid: u64) -> Option<&Track> {
+        self.0.get(&uuid)
+    }
+
+    /// Whether the values of a counter are differences.
+    pub(super) fn is_delta(&self, uuid: u64) -> bool {
+        let scale = self.get(uuid).and_then(|track| track.counter.as_ref());
+        scale.is_some_and(|scale| scale.is_delta)
+    }
+
+    /// The name of a stream whose events are on this track by default.
+    pub(super) fn stream_name(&self, uuid: u64) -> Option<String> {
+        let track = self.get(uuid)?;
+        let described = track.description.as_deref();
+        match described.and_then(|text| text.strip_prefix(STREAM)) {
+            Some(name) => Some(name.to_owned()),
+            None => track.name.clone().or_else(|| track.owner.clone()),
+        }
+    }
+
+    /// The names of a track and its ancestors, outermost first.
+    pub(super) fn path(&self, uuid: u64) -> String {
+        let mut steps: Vec<String> = Vec::new();
+        let mut at = uuid;
+        while let Some(track) = self.get(at).filter(|_| steps.len() < DEEPEST) {
+            let name = track.name.as_deref().filter(|name| !name.is_empty());
+            let name = name.or(track.owner.as_deref()).unwrap_or("?");
+            // What holds the tracks of a process or a thread is called like the one of them that is
+            // meant.
+            let is_holder = track.owner.is_some() && steps.last().is_some_and(|last| last == name);
+            if !is_holder {
+                steps.push(name.to_owned());
+            }
+            if at == track.parent {
+                break;
+            }
+            at = track.parent;
+        }
+        if steps.is_empty() {
+            return format!("track {uuid}");
+        }
+        steps.reverse();
+        steps.join("/")
+    }
+}
+
+/// A name for a process or a thread.
+fn owner(message: &[u8], name: u32, number: u32, what: &str) -> String {
+    let (mut named, mut id) = (None, None);
+    for (field, value) in Fields::of(message) {
+        match value {
+            Value::Bytes(value) if field == name => named = text(value),
+            Value::Int(value) if field == number => id = Some(value as i32),
+            _ => {}
+        }
+    }
+    match (named.filter(|name| !name.is_empty()), id) {
+        (Some(name), Some(id)) => format!("{name} {id}"),
+        (Some(name), None) => name,
+        (None, Some(id)) => format!("{what} {id}"),
+        (None, None) => what.to_owned(),
+    }
+}
+
+fn scale(message: &[u8]) -> Scale {
+    let mut scale = Scale::default();
+    for field in Fields::of(message) {
+        match field {
+            (field::UNIT, Value::Int(unit)) => {
+                scale.unit = match unit {
+                    1 => Some("ns".to_owned()),
+                    2 => Some("count".to_owned()),
+                    3 => Some("bytes".to_owned()),
+                    _ => None,
+                };
+            }
+            (field::UNIT_NAME, Value::Bytes(name)) => scale.unit = text(name),
+            (field::MULTIPLIER, Value::Int(value)) => scale.multiplier = Some(value),
+            (field::INCREMENTAL, Value::Int(value)) => scale.is_delta = value != 0,
+            _ => {}
+        }
+    }
+    scale
+}

@@ -1,0 +1,267 @@
+//! What `nvtxw info` shows of traces whose figures are known.
+
+mod perfetto;
+mod scene;
+mod scratch;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use scratch::Scratch;
+
+/// The command, which reads `input` if there is any.
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_nvtxw"))
+        .arg("info")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // It need not read all.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// What it says with `--json`, of a whole file.
+fn info(path: &Path) -> Value {
+    let output = run(&["--json", "--top", "0", path.to_str().unwrap()], b"");
+    assert_eq!(text(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The member of `list` whose `key` is `value`.
+fn only<'v>(list: &'v Value, key: &str, value: &str) -> &'v Value {
+    let mut found = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|item| item[key] == value);
+    let item = found
+        .next()
+        .unwrap_or_else(|| panic!("no {value} in {list:#}"));
+    assert!(found.next().is_none(), "{value} is there twice");
+    item
+}
+
+/// What must be found of the scene, whatever the format; `None` where it has no such thing.
+fn check_scene(info: &Value) {
+    assert_eq!(info["version"], 1);
+    assert_eq!(info["complete"], true);
+    assert_eq!(info["facts"]["nvtxw.session"], "known");
+    check_names(info);
+    check_counters(info);
+    let counts = &info["counts"];
+    let samples = 100 + 3 + 2 * 50 + 40;
+    assert_eq!(counts["ranges"], 300 + 2 * 20 + 1);
+    assert_eq!(counts["open_ranges"], 1);
+    assert_eq!(counts["marks"], 12);
+    assert_eq!(counts["samples"], samples);
+    assert_eq!(counts["unmatched_ends"], 0);
+    let last = scene::frames().map(|[frame, _]| frame.1).max().unwrap();
+    assert_eq!(
+        (&info["start_ns"], &info["end_ns"]),
+        (&json!(0), &json!(last))
+    );
+    assert_eq!(info["duration_ns"], last);
+}
+
+fn check_names(info: &Value) {
+    let mut want: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+    for (start, end, name) in scene::kernels() {
+        want.entry(name).or_default().push(end - start);
+    }
+    for [frame, step] in scene::frames() {
+        want.entry("frame").or_default().push(frame.1 - frame.0);
+        want.entry("step").or_default().push(step.1 - step.0);
+    }
+    let names = &info["names"];
+    for (name, durations) in &want {
+        let total: i64 = durations.iter().sum();
+        let found = only(names, "name", name);
+        assert_eq!(found["ranges"], durations.len(), "{name}");
+        assert_eq!(found["total_ns"], total, "{name}");
+        assert_eq!(found["min_ns"], *durations.iter().min().unwrap(), "{name}");
+        assert_eq!(found["max_ns"], *durations.iter().max().unwrap(), "{name}");
+        assert_eq!(
+            found["mean_ns"],
+            total as f64 / durations.len() as f64,
+            "{name}"
+        );
+    }
+    let open = only(names, "name", "never ends");
+    assert_eq!(
+        (&open["ranges"], &open["open_ranges"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(
+        (&open["total_ns"], &open["mean_ns"]),
+        (&json!(0), &Value::Null)
+    );
+    let tick = only(names, "name", "tick");
+    assert_eq!((&tick["ranges"], &tick["marks"]), (&json!(0), &json!(12)));
+    assert_eq!(info["distinct_names"], want.len() + 2);
+    let totals: Vec<_> = names
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name["total_ns"].as_i64())
+        .collect();
+    assert!(totals.is_sorted_by(|one, other| one >= other), "{totals:?}");
+}
+
+fn check_counters(info: &Value) {
+    let check = |path: &str, unit: Option<&str>, values: &[i64]| {
+        let found = only(&info["counters"], "path", path);
+        assert_eq!(found["unit"], json!(unit), "{path}");
+        assert_eq!(
+            (&found["samples"], &found["gaps"]),
+            (&json!(values.len()), &json!(0))
+        );
+        assert_eq!(found["min"], *values.iter().min().unwrap(), "{path}");
+        assert_eq!(found["max"], *values.iter().max().unwrap(), "{path}");
+        let sum: i128 = values.iter().map(|value| i128::from(*value)).sum();
+        assert_eq!(found["mean"], sum as f64 / values.len() as f64, "{path}");
+    };
+    let place = "GPU[0]/Engine/sim";
+    let depths: Vec<_> = scene::depths().map(|(_, value)| value).collect();
+    check(&format!("{place}/depth"), Some("kernels"), &depths);
+    let read: Vec<_> = scene::traffic().map(|(_, it)| it.read as i64).collect();
+    check(&format!("{place}/traffic/read"), Some("bytes"), &read);
+    let written: Vec<_> = scene::traffic().map(|(_, it)| it.written as i64).collect();
+    check(&format!("{place}/traffic/written"), Some("bytes"), &written);
+    let sums: Vec<_> = scene::differences()
+        .scan(0, |sum, (_, difference)| {
+            *sum += difference;
+            Some(*sum)
+        })
+        .collect();
+    check(&format!("{place}/sent"), None, &sums);
+    let load = only(&info["counters"], "path", &format!("{place}/load"));
+    assert_eq!((&load["samples"], &load["gaps"]), (&json!(3), &json!(1)));
+    assert_eq!(
+        (&load["min"], &load["mean"], &load["max"]),
+        (&json!(0.25), &json!(0.5), &json!(0.75))
+    );
+}
+
+/// The fields of the events with the name `example`.
+fn fields(info: &Value, example: &str) -> BTreeMap<String, Vec<String>> {
+    let schemas = info["schemas"].as_array().unwrap();
+    let is_it = |schema: &&Value| {
+        schema["examples"]
+            .as_array()
+            .unwrap()
+            .contains(&json!(example))
+    };
+    let schema = schemas
+        .iter()
+        .find(is_it)
+        .unwrap_or_else(|| panic!("no {example}"));
+    let field = |field: &Value| {
+        let types = serde_json::from_value(field["types"].clone()).unwrap();
+        (field["name"].as_str().unwrap().to_owned(), types)
+    };
+    schema["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(field)
+        .collect()
+}
+
+#[test]
+fn a_file_that_can_not_be_read_is_named() {
+    let output = run(&["/nowhere/run.pftrace"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        text(&output.stderr),
+        "error: can't read /nowhere/run.pftrace: No such file or directory (os error 2)\n"
+    );
+}
+
+#[test]
+fn what_is_no_trace_is_said() {
+    for (input, problem) in [
+        (
+            &b"hello, world"[..],
+            "this is no trace that `nvtxw info` knows",
+        ),
+        (b"", "the file is empty"),
+    ] {
+        let output = run(&["-"], input);
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        assert!(said.starts_with(&format!("error: -: {problem}")), "{said}");
+        assert_eq!(text(&output.stdout), "");
+    }
+}
+
+#[test]
+fn who_closes_the_pipe_has_seen_enough() {
+    let scratch = Scratch::new("pipe");
+    let path = scratch.path("run.pftrace");
+    scene::write(&path, &[]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_nvtxw"))
+        .args(["info", "--json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Nobody reads what comes.
+    drop(child.stdout.take());
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(&std::fs::read(&path).unwrap())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+}
+
+#[test]
+fn people_get_the_same_as_a_table() {
+    let scratch = Scratch::new("table");
+    let path = scratch.path("run.pftrace");
+    scene::write(&path, &[]);
+    let output = run(&["--top", "2", path.to_str().unwrap()], b"");
+    assert_eq!(output.status.code(), Some(0));
+    let shown = text(&output.stdout);
+    assert!(!shown.contains('\u{1b}'), "colours in a pipe");
+    let lines: Vec<Vec<&str>> = shown
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let has = |line: &str| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        assert!(lines.contains(&words), "no line {line:?} in\n{shown}");
+    };
+    has("from 0 ns to 39500 ns: 39.500 µs");
+    has(
+        "341 ranges (40 pushpop, 301 startend), 12 marks, 243 samples, 300 flow ends, 1 open range",
+    );
+    has("300 0 243 0 30.959 µs gpu 0, GPU[0]/Engine/sim");
+    has("Names by total time: the first 2 of 7, see --top");
+    has("30.000 µs 20 0 1.500 µs 1.500 µs 1.500 µs frame");
+    has("3 1 0.2500 0.5000 0.7500 GPU[0]/Engine/sim/load");
+    let mean = scene::depths().map(|(_, value)| value as f64).sum::<f64>() / 100.0;
+    has(&format!(
+        "100 0 -5 {mean:.4} 17 kernels GPU[0]/Engine/sim/depth"
+    ));
+    has("nvtxw.end_without_start = 1");
+    assert!(!shown.contains("softmax\n"), "more than --top says");
+}
