@@ -2,7 +2,7 @@
 
 use crate::domain::Domain;
 use crate::locate::{Found, LOOSE};
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Cause, Refusal, Result};
 use crate::scalar::{Read, read};
 use crate::schema::{Extent, Field, FieldKind, Schema, Shape};
 use crate::text;
@@ -306,4 +306,5 @@ pub(crate) fn unknown_handle(handle: u64, what: &str) -> Refusal {
     Refusal::invalid(format!(
         "`{what}` is {handle:#x}, which is no string of the stream's domain: register it there"
     ))
+    .because(Cause::Handle)
 }

@@ -9,7 +9,7 @@ use crate::data::{Data, Flex, Steps};
 use crate::decode::{self, Context};
 use crate::domain::Domain;
 use crate::locate::{self, Found};
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Cause, Refusal, Result};
 use crate::scalar::read;
 use crate::schema::{AttributesAt, MessageAt, Schema, Scopes, TimeAt, Way};
 use crate::scope::ScopeRef;
@@ -561,6 +561,7 @@ fn time_too_great(time: u64) -> Refusal {
 #[cold]
 fn ends_before_start(start: i64, end: i64) -> Refusal {
     Refusal::invalid(format!("ends before it starts: start {start}, end {end}"))
+        .because(Cause::EndBeforeStart)
 }
 
 #[cold]
@@ -597,4 +598,5 @@ pub(crate) fn unknown_scope(scope: u64) -> Refusal {
     Refusal::invalid(format!(
         "the scope {scope} is neither predefined nor registered in the stream's domain"
     ))
+    .because(Cause::Unregistered(scope))
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, TryLockError};
 use crate::list::List;
 use crate::lock::lock;
 use crate::log::Account;
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Cause, Refusal, Result};
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -188,6 +188,7 @@ impl<T> Slots<T> {
             }
             _ => format!("{handle:#x} is no {kind} handle: none such was given out"),
         })
+        .because(Cause::Handle)
     }
 
     #[cold]
@@ -196,6 +197,7 @@ impl<T> Slots<T> {
         Refusal::failed(format!(
             "another call is inside this {kind}: calls on one {kind} must not overlap, nor come from inside the backend"
         ))
+        .because(Cause::Overlap)
     }
 
     /// A clone of the object.

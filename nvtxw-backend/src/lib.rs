@@ -249,7 +249,7 @@ pub use self::domain::Domain;
 pub use self::enumeration::{Enum, EnumEntry};
 pub use self::event::{Event, Text, Time};
 pub use self::raw::in_process;
-pub use self::refusal::{Refusal, RefusalCounts, Result};
+pub use self::refusal::{Cause, Refusal, RefusalCounts, Result};
 pub use self::relation::{RelationKind, SyncPoints, TimeRelation};
 pub use self::resource::Resource;
 pub use self::sample::{CounterBatch, CounterSample};

@@ -5,7 +5,7 @@ use nvtxw_abi::{EntryRole, EntryType, EventKind, SchemaRole, TimestampRole};
 use crate::domain::Domain;
 use crate::finalise::label;
 use crate::locate::{LOOSE, Loose};
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Cause, Refusal, Result};
 use crate::scalar::{Read, read};
 use crate::schema::{
     Attribute, AttributesAt, Beyond, Extent, Field, FieldKind, FieldRole, MessageAt, NamedScopes,
@@ -301,7 +301,8 @@ fn time_domain(index: usize, entry: &EntrySpec<'_>, domain: &Domain) -> Result<O
         Some(id) if !domain.knows_time_domain(id) => Err(Refusal::invalid(format!(
             "{}: the time semantics name {id}, which is neither a timestamp type nor a time domain of the domain",
             label(index, entry)
-        ))),
+        ))
+        .because(Cause::Unregistered(id))),
         named => Ok(named),
     }
 }
@@ -325,7 +326,8 @@ fn named_scopes(spec: &SchemaSpec<'_>, domain: &Domain) -> Result<NamedScopes> {
             return Err(Refusal::invalid(format!(
                 "{}: the scope semantics name {scope}, which is neither predefined nor registered in the domain",
                 label(index, entry)
-            )));
+            ))
+            .because(Cause::Unregistered(scope)));
         }
         match has_purpose(entry) {
             true => named.purpose = scope,

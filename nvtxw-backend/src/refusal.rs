@@ -28,7 +28,33 @@ pub struct Refusal(Box<Reason>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Reason {
     code: ResultCode,
+    cause: Cause,
     text: Cow<'static, str>,
+}
+
+/// Which rule of the ABI a refused call breaks, for tools that explain it. Not all rules have one of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// None of these.
+    #[default]
+    Other,
+    /// A handle is null, stale or made up, or is that of another kind of object, another domain or another session.
+    Handle,
+    /// Nothing of this ID is registered where it would have to be.
+    Unregistered(u64),
+    /// An ID or a name is given to a second object.
+    Taken,
+    /// Another call was inside the stream or the session.
+    Overlap,
+    /// A range ends before it starts.
+    EndBeforeStart,
+    /// A batch is no whole number of events or samples.
+    BatchSize,
+    /// The category 0, which means none, gets a name.
+    CategoryZero,
+    /// Whichever it is, a layer above has told of it.
+    Told,
 }
 
 impl Refusal {
@@ -49,7 +75,11 @@ impl Refusal {
 
     #[cold]
     fn new(code: ResultCode, text: Cow<'static, str>) -> Self {
-        Self(Box::new(Reason { code, text }))
+        Self(Box::new(Reason {
+            code,
+            cause: Cause::Other,
+            text,
+        }))
     }
 
     /// What the producer gets.
@@ -62,14 +92,29 @@ impl Refusal {
         &self.0.text
     }
 
+    /// Which rule was broken.
+    pub fn cause(&self) -> Cause {
+        self.0.cause
+    }
+
+    /// The same refusal, for breaking this rule.
+    #[cold]
+    #[must_use]
+    pub fn because(mut self, cause: Cause) -> Self {
+        self.0.cause = cause;
+        self
+    }
+
     /// The same refusal, with where it happened before its reason.
     pub(crate) fn at(self, place: impl fmt::Display) -> Self {
-        Self::new(self.code(), format!("{place}: {}", self.reason()).into())
+        let text = format!("{place}: {}", self.reason());
+        Self::new(self.code(), text.into()).because(self.cause())
     }
 
     /// The same refusal, with something more after its reason.
     pub(crate) fn and(self, more: impl fmt::Display) -> Self {
-        Self::new(self.code(), format!("{}; {more}", self.reason()).into())
+        let text = format!("{}; {more}", self.reason());
+        Self::new(self.code(), text.into()).because(self.cause())
     }
 }
 
@@ -122,3 +167,20 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cause, Refusal};
+
+    #[test]
+    fn a_place_and_more_words_keep_the_rule() {
+        let refusal = Refusal::invalid("scope 7 is unknown");
+        assert_eq!(refusal.cause(), Cause::Other);
+        let refusal = refusal
+            .because(Cause::Unregistered(7))
+            .at("event 3")
+            .and("no more");
+        assert_eq!(refusal.cause(), Cause::Unregistered(7));
+        assert_eq!(refusal.reason(), "event 3: scope 7 is unknown; no more");
+    }
+}

@@ -12,7 +12,7 @@ use crate::finalise::finalise;
 use crate::lock::lock;
 use crate::plan;
 use crate::predefined;
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Cause, Refusal, Result};
 use crate::resource::Resource;
 use crate::schema::{Field, FieldKind, FieldRole, Schema, Shape};
 use crate::scope::{Scope, ScopeRef, parse_path};
@@ -24,7 +24,8 @@ pub(crate) fn category(domain: &Domain, category: u32, name: Option<&str>) -> Re
     if category == 0 {
         return Err(Refusal::invalid(
             "category is 0, which means no category and can't be named; choose another number",
-        ));
+        )
+        .because(Cause::CategoryZero));
     }
     let name = name.ok_or_else(|| Refusal::invalid("name is null; a category's name is text"))?;
     lock(&domain.categories).insert(category, name.into());
@@ -47,6 +48,7 @@ pub(crate) fn resource(domain: &Domain, spec: &ResourceSpec<'_>) -> Result<()> {
             Refusal::invalid(format!(
                 "attr.message.registered is {handle:#x}, which is no string of the domain"
             ))
+            .because(Cause::Handle)
         })?),
     };
     let resource = Resource {
@@ -76,6 +78,7 @@ pub(crate) fn scope(domain: &Domain, spec: &ScopeSpec<'_>) -> Result<u64> {
                     "attr.parentScope {} is not registered in the domain: register it first",
                     spec.parent
                 ))
+                .because(Cause::Unregistered(spec.parent))
             })?,
     };
     let path = parse_path(spec.path.as_deref().unwrap_or_default())?;
@@ -119,7 +122,8 @@ pub(crate) fn counter(domain: &Domain, spec: CounterSpec<'_>) -> Result<u64> {
     if let Some(id) = time_domain.filter(|id| !domain.knows_time_domain(*id)) {
         return Err(Refusal::invalid(format!(
             "attr.semantics: the time semantics name {id}, which is neither a timestamp type nor a time domain of the domain"
-        )));
+        ))
+        .because(Cause::Unregistered(id)));
     }
     let mut semantics = spec.semantics.counter;
     let (kind, sample_size, embedded_domain, embedded_scope) = match IdClass::of(spec.schema) {
@@ -199,6 +203,7 @@ fn only_number(schema: &Schema) -> Option<(EntryType, &Field)> {
 fn group(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {
     let schema = domain.registered_schema(id).ok_or_else(|| {
         Refusal::invalid(format!("attr.schemaId {id} is no schema of the domain: register it first, and use the ID it gets"))
+            .because(Cause::Unregistered(id))
     })?;
     let label = schema.label();
     if let SchemaRole::Event(kind) = schema.role {
@@ -248,6 +253,7 @@ pub(crate) fn time_domain(domain: &Domain, attr: &TimeDomainAttributes) -> Resul
             "attr.scopeId {} is not registered in the domain: register it first",
             attr.scope
         ))
+        .because(Cause::Unregistered(attr.scope))
     })?;
     let timestamp_type = TimestampType::from_raw(attr.timestamp_type).ok_or_else(|| {
         Refusal::invalid(format!(

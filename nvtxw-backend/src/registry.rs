@@ -6,7 +6,7 @@ use nvtxw_abi::IdClass;
 
 use crate::id_map::IdMap;
 use crate::list::List;
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Cause, Refusal, Result};
 
 /// Things of one kind under their IDs, static and dynamic; read without a lock.
 pub(crate) struct Registry<T> {
@@ -54,7 +54,8 @@ impl<T> Registry<T> {
             IdClass::Static => {
                 return Err(Refusal::invalid(format!(
                     "the static {what} ID {wanted} is taken already in this domain; choose another one"
-                )));
+                ))
+                .because(Cause::Taken));
             }
             IdClass::Predefined => "predefined IDs",
             IdClass::Dynamic => "IDs that the backend picks",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::call::WriteCall;
 use crate::domain::Domain;
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Cause, Refusal, Result};
 use crate::scalar::read;
 
 /// How the timestamps of two time domains relate. Each domain is a [`TimestampType`](crate::TimestampType) or a registered
@@ -143,7 +143,8 @@ impl<'a> TimeRelation<'a> {
             if !domain.knows_time_domain(id) {
                 return Err(Refusal::invalid(format!(
                     "{id} is neither a timestamp type nor a time domain of the stream's domain: register it there"
-                )));
+                ))
+                .because(Cause::Unregistered(id)));
             }
         }
         match self.kind {

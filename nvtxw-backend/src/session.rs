@@ -16,7 +16,7 @@ use crate::lock::lock;
 use crate::log::{Account, Report};
 use crate::panic::{catch, catch_poisoning};
 use crate::raw::Promise;
-use crate::refusal::{Refusal, RefusalCounts, Result};
+use crate::refusal::{Cause, Refusal, RefusalCounts, Result};
 use crate::spec::{SessionSpec, StreamSpec};
 use crate::stream::{OpenStream, STREAMS, StreamInfo};
 use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -216,7 +216,8 @@ impl OpenSession {
                 if !Arc::ptr_eq(&entry.session, self) {
                     return Err(Refusal::invalid(format!(
                         "attr.domain {handle:#x} is a domain of another session: register it in this one"
-                    )));
+                    ))
+                    .because(Cause::Handle));
                 }
                 entry.domain
             }
@@ -263,7 +264,8 @@ impl OpenSession {
         if !name.is_empty() && !state.stream_names.insert(Arc::clone(name)) {
             return Err(Refusal::invalid(format!(
                 "attr.name {name:?} is that of an open stream of this session; names of streams must differ"
-            )));
+            ))
+            .because(Cause::Taken));
         }
         state.opening += 1;
         Ok(())
@@ -276,7 +278,8 @@ impl OpenSession {
         if state.opening > 0 {
             return Err(Refusal::failed(
                 "nothing was ended: a StreamOpen of this session is running",
-            ));
+            )
+            .because(Cause::Overlap));
         }
         state.is_ending = true;
         let mut streams: Vec<_> = state.streams.iter().collect();
@@ -340,7 +343,7 @@ impl DomainEntry {
 impl State {
     fn check(&self) -> Result<()> {
         if self.is_ending {
-            return Err(Refusal::failed("this session is ending"));
+            return Err(Refusal::failed("this session is ending").because(Cause::Overlap));
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::domain::Domain;
 use crate::event::Payload;
 use crate::handle::{Kind, Slots};
 use crate::panic::{catch, catch_poisoning};
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Cause, Refusal, Result};
 use crate::scope::ScopeRef;
 use crate::session::OpenSession;
 use crate::spec::StreamSpec;
@@ -62,7 +62,8 @@ impl StreamInfo {
             return Err(Refusal::invalid(format!(
                 "attr.timeDomainId {} is neither a timestamp type nor a time domain of the stream's domain",
                 spec.time_domain
-            )));
+            ))
+            .because(Cause::Unregistered(spec.time_domain)));
         }
         Ok(Self {
             name: lossy(spec.name).unwrap_or_default().into(),
@@ -155,7 +156,8 @@ pub(crate) fn default_scope(domain: &Domain, id: u64) -> Result<ScopeRef> {
         Some(scope) => Ok(scope),
         None => Err(Refusal::invalid(format!(
             "attr.scopeId {id} is not registered in the domain: register it first"
-        ))),
+        ))
+        .because(Cause::Unregistered(id))),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::domain::Domain;
 use crate::event::{Event, Payload};
 use crate::predefined;
 use crate::raw::{CounterBatchArg, EventBatchArg, PayloadArg};
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Cause, Refusal, Result};
 use crate::relation::{RelationKind, TimeRelation};
 use crate::sample::{CounterBatch, Times};
 use crate::scalar::read;
@@ -155,7 +155,8 @@ pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
                 return Err(Refusal::invalid(format!(
                     "scope {} is neither predefined nor registered in the stream's domain",
                     arg.scope
-                )));
+                ))
+                .because(Cause::Unregistered(arg.scope)));
             }
             if arg.bytes.is_empty() {
                 return backend.call(|backend| backend.take_nothing(&arg.call()));
@@ -310,6 +311,7 @@ fn schema(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {
         Refusal::invalid(format!(
             "{id} is no schema of the stream's domain: register it there, and use the ID it gets"
         ))
+        .because(Cause::Unregistered(id))
     })
 }
 
@@ -318,6 +320,7 @@ fn counter_of(domain: &Domain, id: u64) -> Result<&Arc<Counter>> {
         Refusal::invalid(format!(
             "counterId {id} is no counter of the stream's domain: register it there, and use the ID it gets"
         ))
+        .because(Cause::Unregistered(id))
     })
 }
 
@@ -331,7 +334,8 @@ fn check_stride(argument: &str, size: usize, stride: usize, what: &str) -> Resul
         0 => Ok(()),
         rest => Err(Refusal::invalid(format!(
             "{argument} is {size}, which leaves {rest} bytes over: each {what} has {stride} bytes; nothing was written"
-        ))),
+        ))
+        .because(Cause::BatchSize)),
     }
 }
 
