@@ -104,7 +104,28 @@ impl<'a> EventBatch<'a> {
 
     /// Calls `take` with each of the [`events`](Self::events), in order. Faster: an event stays where it is made.
     #[inline]
-    pub fn for_each(&self, mut take: impl FnMut(&Event<'a>)) {
+    pub fn for_each(&self, take: impl FnMut(&Event<'a>)) {
+        match self.schema.plan.is_settled {
+            true => self.for_each_settled(take),
+            false => self.for_each_loose(take),
+        }
+    }
+
+    /// The same for a settled schema.
+    #[inline(always)]
+    fn for_each_settled(&self, mut take: impl FnMut(&Event<'a>)) {
+        let mut event = self.unread();
+        let at = &self.schema.plan.at;
+        for (index, bytes) in self.bytes.chunks_exact(self.schema.size).enumerate() {
+            match event.read_at(bytes, self.scope, at) {
+                Ok(()) => take(&event),
+                Err(refusal) => self.refusals.note(index, refusal),
+            }
+        }
+    }
+
+    /// The same for all other ones.
+    fn for_each_loose(&self, mut take: impl FnMut(&Event<'a>)) {
         let (steps, mut rest) = (self.steps(), self.bytes);
         let mut event = self.unread();
         let mut index = 0;
@@ -195,7 +216,11 @@ impl<'a> EventBatch<'a> {
         Some(bytes.and_then(|bytes| match self.schema.plan.refers {
             // What it refers to must be its own.
             true => event.read(bytes, self.scope, steps),
-            false => event.read_found(bytes, self.scope, &late),
+            false => event.read_at(
+                bytes,
+                self.scope,
+                late.as_ref().unwrap_or(&self.schema.plan.at),
+            ),
         }))
     }
 
@@ -210,30 +235,11 @@ impl<'a> EventBatch<'a> {
         if rest.is_empty() {
             return None;
         }
-        event.forget();
         let end = match rest.len() < self.schema.size {
-            true => Err(Refusal::invalid(format!(
-                "only {} bytes are left, but an event of {} has at least {}",
-                rest.len(),
-                self.schema.label(),
-                self.schema.size
-            ))),
+            true => Err(cut_short("an event", self.schema, rest.len())),
             false => event.find(rest, steps, late),
         };
-        Some(match end {
-            Ok(end) => {
-                let bytes;
-                // What takes no bytes would come for ever.
-                (bytes, *rest) = rest.split_at(end.max(1));
-                Ok(bytes)
-            }
-            Err(refusal) => {
-                *rest = &[];
-                Err(refusal.and(
-                    "where the next event starts can't be told, so that this and all after it are left out",
-                ))
-            }
-        })
+        Some(split(rest, end, "event"))
     }
 
     /// What the producer gets for the events that were left out.
@@ -244,6 +250,39 @@ impl<'a> EventBatch<'a> {
         let len = self.len();
         self.refusals.finish("event", len, tally)
     }
+}
+
+/// Takes the bytes of the first item, which ends there, off `rest`. After one whose end can't be found there are no more.
+#[inline(always)]
+pub(crate) fn split<'a>(rest: &mut &'a [u8], end: Result<usize>, what: &str) -> Result<&'a [u8]> {
+    match end {
+        Ok(end) => {
+            let bytes;
+            // What takes no bytes would come for ever.
+            (bytes, *rest) = rest.split_at(end.max(1));
+            Ok(bytes)
+        }
+        Err(refusal) => {
+            *rest = &[];
+            Err(endless(refusal, what))
+        }
+    }
+}
+
+#[cold]
+fn endless(refusal: Refusal, what: &str) -> Refusal {
+    refusal.and(format_args!(
+        "where the next {what} starts can't be told, so that this and all after it are left out"
+    ))
+}
+
+#[cold]
+pub(crate) fn cut_short(what: &str, schema: &Schema, left: usize) -> Refusal {
+    Refusal::invalid(format!(
+        "only {left} bytes are left, but {what} of {} has at least {}",
+        schema.label(),
+        schema.size
+    ))
 }
 
 /// What was wrong in a batch.
@@ -267,7 +306,7 @@ impl Refusals {
         }
     }
 
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.first.get().is_none()
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nvtxw_abi::EntryType;
 
-use crate::schema::{Field, Schema, Shape};
+use crate::schema::{Field, Schema, Shape, Way};
 use crate::scope::ScopeRef;
 use crate::semantics::CounterSemantics;
 use crate::stream::StreamInfo;
@@ -84,6 +84,16 @@ impl Counter {
     /// Whether all samples have the same layout.
     pub(crate) fn is_plain(&self) -> bool {
         self.schema().is_none_or(|schema| schema.plan.is_plain)
+    }
+
+    /// Whether samples hold nothing but values, each at a fixed place, and maybe their time: nothing that has to be found, or may
+    /// be wrong.
+    #[inline]
+    pub(crate) fn is_bare(&self) -> bool {
+        self.schema().is_none_or(|schema| {
+            let plan = &schema.plan;
+            plan.way == Way::Settled && plan.checked.is_empty() && !plan.names_scope()
+        })
     }
 
     /// Whether samples differ in size.

@@ -24,7 +24,7 @@ impl<'c> Context<'c> {
 }
 
 /// Shows the fields of an event's payload, settled or regular, without the event's attributes.
-#[inline]
+#[inline(always)]
 pub(crate) fn visit_event<V: Visitor>(
     schema: &Schema,
     bytes: &[u8],
@@ -32,8 +32,19 @@ pub(crate) fn visit_event<V: Visitor>(
     visitor: &mut V,
 ) {
     for field in schema.fields() {
-        visit(field, field.shown, bytes, field.offset, context, visitor);
+        visit(field, field.shown, bytes, field.at, context, visitor);
     }
+}
+
+/// The same where it is one of several.
+#[inline(never)]
+pub(crate) fn visit_payload<V: Visitor>(
+    schema: &Schema,
+    bytes: &[u8],
+    context: &Context<'_>,
+    visitor: &mut V,
+) {
+    visit_event(schema, bytes, context, visitor);
 }
 
 /// Shows the fields of a struct that `shown` lets through. All of them are settled, and `bytes` start with the struct.
@@ -46,7 +57,7 @@ pub(crate) fn visit_fields<V: Visitor>(
     visitor: &mut V,
 ) {
     for field in schema.fields().iter().filter(|field| shown(field)) {
-        visit(field, field.whole, bytes, field.offset, context, visitor);
+        visit(field, field.whole, bytes, field.at, context, visitor);
     }
 }
 
@@ -56,10 +67,11 @@ pub(crate) fn visit<V: Visitor>(
     field: &Field,
     reading: Read,
     bytes: &[u8],
-    at: usize,
+    at: u32,
     context: &Context<'_>,
     visitor: &mut V,
 ) {
+    let at = at as usize;
     macro_rules! show {
         ($value:ident, $ty:ty) => {
             visitor.value(field, Value::$value(read::<$ty>(bytes, at).into()))
@@ -85,7 +97,22 @@ pub(crate) fn visit<V: Visitor>(
         Read::Text => visit_text(field, &bytes[at..], visitor),
         Read::Loose => visit_loose(field, context, visitor),
         Read::Union => visit_union(field, bytes, at, context, visitor),
-        _ => visit_other(field, reading, bytes, at, context, visitor),
+        Read::Struct => visit_struct(field, &bytes[at..], context, visitor),
+        // Each by its name, so that no range is checked before the jump.
+        Read::I128
+        | Read::U128
+        | Read::F16
+        | Read::BFloat16
+        | Read::TensorFloat32
+        | Read::F128
+        | Read::LongDouble
+        | Read::Char8
+        | Read::Char16
+        | Read::Char32
+        | Read::Address
+        | Read::Byte
+        | Read::Enum8
+        | Read::Array => visit_other(field, reading, bytes, at, context, visitor),
     }
 }
 
@@ -118,10 +145,19 @@ fn visit_union<V: Visitor>(
 ) {
     if let FieldKind::Union(union) = &field.kind {
         visitor.begin_struct(field, union);
-        if let Some(member) = union.member(selected(field, union, bytes, at)) {
+        if let Some(member) = stored(field, union, bytes, at) {
             let (reading, bytes) = (member.whole, &bytes[at..]);
-            visit(member, reading, bytes, member.offset, context, visitor);
+            visit(member, reading, bytes, member.at, context, visitor);
         }
+        visitor.end_struct(field);
+    }
+}
+
+#[inline(never)]
+fn visit_struct<V: Visitor>(field: &Field, bytes: &[u8], context: &Context<'_>, visitor: &mut V) {
+    if let FieldKind::Struct(schema) = &field.kind {
+        visitor.begin_struct(field, schema);
+        visit_fields(schema, bytes, context, |_| true, visitor);
         visitor.end_struct(field);
     }
 }
@@ -142,11 +178,6 @@ fn visit_other<V: Visitor>(
             visit_array(field, count, &bytes[at..], context, visitor);
         }
         (Read::Enum8, _) => visit_enum(field, read(bytes, at), visitor),
-        (Read::Struct, FieldKind::Struct(schema)) => {
-            visitor.begin_struct(field, schema);
-            visit_fields(schema, &bytes[at..], context, all, visitor);
-            visitor.end_struct(field);
-        }
         _ => {
             if let Some(value) = reading.scalar(bytes, at, context.domain) {
                 visitor.value(field, value);
@@ -216,18 +247,23 @@ pub(crate) fn visit_array<V: Visitor>(
     visitor.end_array(field);
 }
 
-/// What the selector of a settled union at `at` says. `bytes` start with the struct that the union is in.
-#[inline]
-fn selected(field: &Field, union: &Schema, bytes: &[u8], at: usize) -> u64 {
-    let selected = match (union.shape, field.told_by) {
-        (Shape::SelectingUnion(own), _) => {
+/// The member that is stored of a settled union at `at`. `bytes` start with the struct that the union is in, if it has one.
+#[inline(always)]
+fn stored<'u>(field: &Field, union: &'u Schema, bytes: &[u8], at: usize) -> Option<&'u Field> {
+    union.member(selected(field, union, bytes, at)?)
+}
+
+/// What its selector says.
+#[inline(always)]
+fn selected(field: &Field, union: &Schema, bytes: &[u8], at: usize) -> Option<u64> {
+    match (field.selected_by, union.shape) {
+        (Some(selector), _) => selector.reading.bits(bytes, selector.at as usize),
+        (None, Shape::SelectingUnion(own)) => {
             let own = &union.fields[own];
             own.element.bits(bytes, at + own.offset)
         }
-        (_, Some(selector)) => selector.reading.bits(bytes, selector.offset),
-        (_, None) => None,
-    };
-    selected.unwrap_or(u64::MAX)
+        (None, _) => None,
+    }
 }
 
 /// The text of a field with which `bytes` start: of fixed length, or up to the end of `bytes`.
@@ -243,18 +279,29 @@ pub(crate) fn text_of<'a>(field: &Field, bytes: &'a [u8]) -> &'a [u8] {
     }
 }
 
-/// Inside a struct all fields are shown.
-fn all(_: &Field) -> bool {
-    true
+/// Refuses a payload if something is wrong in the settled fields that nobody else looks at: a registered string is none of this
+/// domain's, or nothing is what a union's selector selects.
+pub(crate) fn check(schema: &Schema, bytes: &[u8], domain: &Domain) -> Result<()> {
+    for field in &schema.plan.checked {
+        let field = &schema.fields[*field];
+        let at = field.at as usize;
+        match (&field.kind, field.whole) {
+            (_, Read::String) => check_handle(read(bytes, at), field, domain)?,
+            (FieldKind::Union(union), Read::Union) => {
+                check_union(field, union, bytes, at, domain)?;
+            }
+            _ => check_field(field, bytes, domain)?,
+        }
+    }
+    Ok(())
 }
 
-/// Refuses a settled field, which is at `at`, if something is wrong in it: a registered string is none of this domain's, or nothing
-/// is what a union's selector selects. `bytes` start with the struct that the field is in, if it has one.
-#[inline]
-pub(crate) fn check_field(field: &Field, bytes: &[u8], at: usize, domain: &Domain) -> Result<()> {
-    match (field.whole, &field.kind) {
-        (Read::String, _) => check_handle(read(bytes, at), field.name(), domain),
-        (Read::Union, FieldKind::Union(union)) => check_union(field, union, bytes, at, domain),
+/// The same for one of them. `bytes` start with the struct that it is in, if it has one.
+#[inline(never)]
+fn check_field(field: &Field, bytes: &[u8], domain: &Domain) -> Result<()> {
+    let at = field.at as usize;
+    match (&field.kind, field.whole) {
+        (FieldKind::Union(union), Read::Union) => check_union(field, union, bytes, at, domain),
         _ => check_elements(field, &bytes[at..at + field.span()], domain),
     }
 }
@@ -265,16 +312,17 @@ pub(crate) fn check_elements(field: &Field, bytes: &[u8], domain: &Domain) -> Re
         match &field.kind {
             FieldKind::Struct(inner) => {
                 for field in inner.fields().iter().filter(|field| field.has_checks) {
-                    check_field(field, element, field.offset, domain)?;
+                    check_field(field, element, domain)?;
                 }
             }
             FieldKind::Union(union) => check_union(field, union, element, 0, domain)?,
-            _ => check_handle(read(element, 0), field.name(), domain)?,
+            _ => check_handle(read(element, 0), field, domain)?,
         }
     }
     Ok(())
 }
 
+#[inline(always)]
 fn check_union(
     field: &Field,
     union: &Schema,
@@ -282,23 +330,25 @@ fn check_union(
     at: usize,
     domain: &Domain,
 ) -> Result<()> {
-    let selected = selected(field, union, bytes, at);
-    match union.member(selected) {
-        Some(member) if member.has_checks => {
-            check_field(member, &bytes[at..], member.offset, domain)
-        }
+    match stored(field, union, bytes, at) {
+        Some(member) if member.has_checks => check_field(member, &bytes[at..], domain),
         Some(_) => Ok(()),
-        None => Err(union.selects_none(Some(selected))),
+        None => Err(selects_none(field, union, bytes, at)),
     }
 }
 
+#[cold]
+fn selects_none(field: &Field, union: &Schema, bytes: &[u8], at: usize) -> Refusal {
+    union.selects_none(selected(field, union, bytes, at))
+}
+
 /// Refuses a registered string that is none of this domain's. 0 means none.
-#[inline]
-pub(crate) fn check_handle(handle: u64, what: &str, domain: &Domain) -> Result<()> {
+#[inline(always)]
+fn check_handle(handle: u64, field: &Field, domain: &Domain) -> Result<()> {
     if handle == 0 || domain.registered(handle).is_some() {
         return Ok(());
     }
-    Err(unknown_handle(handle, what))
+    Err(unknown_handle(handle, field.name()))
 }
 
 #[cold]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use nvtxw_abi::EventKind;
 
+use crate::attributes::Attributes;
 use crate::data::{Data, Flex, Steps};
 use crate::decode::{self, Context};
 use crate::domain::Domain;
@@ -15,7 +16,7 @@ use crate::schema::{AttributesAt, MessageAt, Schema, Scopes, TimeAt, Way};
 use crate::scope::ScopeRef;
 use crate::stream::StreamInfo;
 use crate::string::Registered;
-use crate::text::{self, WideText};
+use crate::text::WideText;
 use crate::value::{Value, Visitor};
 use crate::walk;
 
@@ -27,12 +28,17 @@ pub struct Event<'a> {
     stream: &'a StreamInfo,
     schema: &'a Arc<Schema>,
     kind: EventKind,
+    domain: &'a Domain,
     /// Of the payload that has that schema.
     bytes: &'a [u8],
     /// All payloads, if these are not just that one.
     many: Option<&'a [Payload<'a>]>,
+    /// Whether the fields of the one payload are found without a walk.
+    is_direct: bool,
     flex: Option<Flex<'a>>,
-    time: Time,
+    start: i64,
+    /// Of a range.
+    end: Option<i64>,
     time_domain: u64,
     end_time_domain: u64,
     attributes: Attributes<'a>,
@@ -113,14 +119,6 @@ pub(crate) struct Payload<'a> {
     pub(crate) count: Option<usize>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Attributes<'a> {
-    message: Option<Text<'a>>,
-    color: u32,
-    category: u32,
-    range_id: Option<u64>,
-}
-
 impl<'a> Event<'a> {
     /// An event of several payloads.
     pub(crate) fn gather(stream: &'a StreamInfo, payloads: &'a [Payload<'a>]) -> Result<Self> {
@@ -149,7 +147,13 @@ impl<'a> Event<'a> {
                 late = found.at;
             }
             let at = late.as_ref().unwrap_or(&schema.plan.at);
-            attributes.add(schema, at, count, bytes, domain)?;
+            attributes.add(schema, at, bytes, domain)?;
+            match (count, schema.fields()) {
+                (Some(count), [field]) if field.has_checks => {
+                    decode::check_elements(field, &bytes[..count * field.size], domain)?;
+                }
+                _ => decode::check(schema, bytes, domain)?,
+            }
             if schema.plan.names_scope() {
                 for (known, scope) in scopes.iter_mut().zip(schema.plan.scopes(at, bytes)) {
                     *known = if scope == 0 { *known } else { scope };
@@ -161,7 +165,7 @@ impl<'a> Event<'a> {
                 }
                 let mut main = Self::unread(stream, 0, schema, kind, None);
                 main.bytes = bytes;
-                main.time = main.time_in(at, bytes)?;
+                main.read_time(at, bytes)?;
                 event = Some(main);
             }
         }
@@ -169,6 +173,7 @@ impl<'a> Event<'a> {
             return Err(no_event(payloads));
         };
         event.many = Some(payloads);
+        event.is_direct = false;
         event.attributes = attributes;
         event.scope = scope_of(scopes, 0, stream);
         match scopes == Scopes::default() || domain.knows_scope(event.scope) {
@@ -193,10 +198,13 @@ impl<'a> Event<'a> {
             stream,
             schema,
             kind,
+            domain: stream.domain(),
             bytes: &[],
             many: None,
+            is_direct: plan.way != Way::Irregular,
             flex,
-            time: Time::Point(0),
+            start: 0,
+            end: None,
             time_domain,
             end_time_domain: match plan.at.end {
                 Some(_) => plan.end_time_domain.unwrap_or(stream.time_domain()),
@@ -211,18 +219,21 @@ impl<'a> Event<'a> {
     /// Becomes the event with these bytes.
     #[inline(always)]
     pub(crate) fn read(&mut self, bytes: &'a [u8], batch_scope: u64, steps: &Steps) -> Result<()> {
-        let mut late = None;
-        self.forget();
-        if self.schema.plan.way != Way::Settled {
-            self.find(bytes, steps, &mut late)?;
+        match self.schema.plan.way {
+            Way::Settled => self.read_at(bytes, batch_scope, &self.schema.plan.at),
+            _ => self.read_loose(bytes, batch_scope, steps),
         }
-        self.read_found(bytes, batch_scope, &late)
     }
 
-    /// Forgets the attributes of the event before.
-    #[inline(always)]
-    pub(crate) fn forget(&mut self) {
-        self.attributes = Attributes::default();
+    #[inline(never)]
+    fn read_loose(&mut self, bytes: &'a [u8], batch_scope: u64, steps: &Steps) -> Result<()> {
+        let mut late = None;
+        self.find(bytes, steps, &mut late)?;
+        self.read_at(
+            bytes,
+            batch_scope,
+            late.as_ref().unwrap_or(&self.schema.plan.at),
+        )
     }
 
     /// Finds, and checks, what has no fixed place, and the message if it is among that. Returns where the event ends. `late`
@@ -242,7 +253,7 @@ impl<'a> Event<'a> {
         let data = Data {
             payloads: &[payload],
             flex: self.flex,
-            domain: self.stream.domain(),
+            domain: self.domain,
             steps,
         };
         if schema.plan.way != Way::Regular {
@@ -259,21 +270,42 @@ impl<'a> Event<'a> {
         Ok(end)
     }
 
-    /// Becomes the event with these bytes, in which all that has no fixed place is found.
+    /// Becomes the event with these bytes, in which all that has no fixed place is found, and whose attributes are there.
     #[inline(always)]
-    pub(crate) fn read_found(
+    pub(crate) fn read_at(
         &mut self,
         bytes: &'a [u8],
         batch_scope: u64,
-        late: &Option<AttributesAt>,
+        at: &AttributesAt,
     ) -> Result<()> {
-        let (plan, domain) = (&self.schema.plan, &**self.stream.domain());
-        let at = late.as_ref().unwrap_or(&plan.at);
         self.bytes = bytes;
-        self.time = self.time_in(at, bytes)?;
-        self.attributes.add(self.schema, at, None, bytes, domain)?;
-        if plan.has_more && plan.at.names_scope() {
-            let scope = scope_of(plan.scopes(at, bytes), batch_scope, self.stream);
+        self.read_time(at, bytes)?;
+        match self.schema.plan.has_more {
+            true => self.read_more(batch_scope, at),
+            false => Ok(()),
+        }
+    }
+
+    /// Reads what few events have, and checks what is left to be checked.
+    #[inline(never)]
+    fn read_more(&mut self, batch_scope: u64, at: &AttributesAt) -> Result<()> {
+        if self.schema.plan.has_attributes {
+            self.read_attributes(batch_scope, at)?;
+        }
+        decode::check(self.schema, self.bytes, self.domain)
+    }
+
+    #[inline(never)]
+    fn read_attributes(&mut self, batch_scope: u64, at: &AttributesAt) -> Result<()> {
+        let (plan, domain) = (&self.schema.plan, self.domain);
+        let found = self.attributes.message;
+        self.attributes = Attributes::default();
+        if let Some(MessageAt::Loose(_)) = plan.message {
+            self.attributes.message = found;
+        }
+        self.attributes.add(self.schema, at, self.bytes, domain)?;
+        if plan.at.names_scope() {
+            let scope = scope_of(plan.scopes(at, self.bytes), batch_scope, self.stream);
             if !domain.knows_scope(scope) {
                 return Err(unknown_scope(scope));
             }
@@ -282,20 +314,21 @@ impl<'a> Event<'a> {
         Ok(())
     }
 
-    /// When a payload of these bytes says that the event happens.
+    /// Happens when a payload of these bytes says.
     #[inline(always)]
-    fn time_in(&self, at: &AttributesAt, bytes: &[u8]) -> Result<Time> {
-        match (at.time, at.end) {
-            (Some(start), None) => Ok(Time::Point(start.read(bytes)?)),
-            (Some(start), Some(end)) => {
-                let (start, end) = (start.read(bytes)?, end.read(bytes)?);
-                if end < start && self.time_domain == self.end_time_domain {
-                    return Err(ends_before_start(start, end));
-                }
-                Ok(Time::Range { start, end })
+    fn read_time(&mut self, at: &AttributesAt, bytes: &[u8]) -> Result<()> {
+        let Some(start) = at.time else {
+            return Err(no_time(self.schema));
+        };
+        self.start = start.read(bytes)?;
+        if let Some(end) = at.end {
+            let end = end.read(bytes)?;
+            if end < self.start && self.time_domain == self.end_time_domain {
+                return Err(ends_before_start(self.start, end));
             }
-            (None, _) => Err(no_time(self.schema)),
+            self.end = Some(end);
         }
+        Ok(())
     }
 
     /// A [plain](Self::plain) event of `stream` once more, by its [schema](Self::schema) and bytes: for what has to be done
@@ -341,7 +374,10 @@ impl<'a> Event<'a> {
     /// [`RangePushPop`](EventKind::RangePushPop) and [`RangeStartEnd`](EventKind::RangeStartEnd), a point for all others.
     #[inline]
     pub fn time(&self) -> Time {
-        self.time
+        match (self.start, self.end) {
+            (start, Some(end)) => Time::Range { start, end },
+            (at, None) => Time::Point(at),
+        }
     }
 
     /// The time domain of its timestamp, or of a range's start: that of the schema, else the stream's. A
@@ -420,16 +456,25 @@ impl<'a> Event<'a> {
     pub fn visit_field<V: Visitor>(&self, index: usize, visitor: &mut V) {
         let bytes = self.plain().expect("the event is plain");
         let field = &self.schema.fields()[index];
-        let context = &Context::new(self.stream.domain());
-        decode::visit(field, field.shown, bytes, field.offset, context, visitor);
+        if !field.is_attribute {
+            let context = &Context::new(self.domain);
+            decode::visit(
+                field,
+                field.whole,
+                &bytes[field.offset..],
+                0,
+                context,
+                visitor,
+            );
+        }
     }
 
     /// Shows the fields of all payloads in order, without those that hold the event's attributes. Hidden ones are shown too.
-    #[inline]
+    #[inline(always)]
     pub fn visit<V: Visitor>(&self, visitor: &mut V) {
-        if self.many.is_none() && self.schema.plan.way != Way::Irregular {
+        if self.is_direct {
             let context = &Context {
-                domain: self.stream.domain(),
+                domain: self.domain,
                 found: &self.found,
             };
             decode::visit_event(self.schema, self.bytes, context, visitor);
@@ -439,7 +484,7 @@ impl<'a> Event<'a> {
     }
 
     fn visit_payloads<V: Visitor>(&self, visitor: &mut V) {
-        let domain = self.stream.domain();
+        let domain = self.domain;
         let one = [Payload {
             schema: self.schema,
             bytes: self.bytes,
@@ -463,70 +508,9 @@ impl<'a> Event<'a> {
                 (Some(count), [field]) if !field.is_attribute => {
                     decode::visit_array(field, *count, bytes, context, visitor);
                 }
-                _ => decode::visit_event(schema, bytes, context, visitor),
+                _ => decode::visit_payload(schema, bytes, context, visitor),
             }
         }
-    }
-}
-
-impl<'a> Attributes<'a> {
-    /// Adds what a payload of `schema` says, whose attributes are there, over what earlier ones said, but for a message that has
-    /// no fixed place.
-    #[inline(always)]
-    fn add(
-        &mut self,
-        schema: &'a Schema,
-        at: &AttributesAt,
-        count: Option<usize>,
-        bytes: &'a [u8],
-        domain: &'a Domain,
-    ) -> Result<()> {
-        let plan = &schema.plan;
-        match plan.message {
-            None | Some(MessageAt::Loose(_)) => {}
-            Some(MessageAt::Handle(offset)) => match read(bytes, offset) {
-                0 => {}
-                handle => match domain.registered(handle) {
-                    Some(string) => self.message = Some(Text::Registered(string)),
-                    None => return Err(decode::unknown_handle(handle, "message")),
-                },
-            },
-            Some(MessageAt::Fixed { ty, offset, len }) => {
-                let text = text::before_null(ty, &bytes[offset..offset + len]);
-                self.message = Text::of(text::value(ty, text));
-            }
-            Some(MessageAt::Whole(ty)) => {
-                self.message = Text::of(text::value(ty, text::before_null(ty, bytes)));
-            }
-        }
-        if !plan.has_more {
-            return Ok(());
-        }
-        if let Some(offset) = at.color {
-            let color = read(bytes, offset);
-            self.color = if color == 0 { self.color } else { color };
-        }
-        if let Some(offset) = at.category {
-            let category = read(bytes, offset);
-            self.category = if category == 0 {
-                self.category
-            } else {
-                category
-            };
-        }
-        if let Some(offset) = at.range_id {
-            self.range_id = Some(read(bytes, offset));
-        }
-        for &index in &plan.checked {
-            let field = &schema.fields[index];
-            match count {
-                None => decode::check_field(field, bytes, field.offset, domain)?,
-                Some(count) => {
-                    decode::check_elements(field, &bytes[..count * field.size], domain)?;
-                }
-            }
-        }
-        Ok(())
     }
 }
 

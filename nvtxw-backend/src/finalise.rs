@@ -128,7 +128,12 @@ fn fields(
             };
             field.offset = start.unwrap_or_default();
             field.follows = start.is_none();
-            field.settled = layout::is_settled(&field);
+            field.settled = false;
+            if let Ok(at) = u32::try_from(field.offset) {
+                field.at = at;
+                field.settled = layout::is_settled(&field);
+            }
+            field.selected_by = layout::selected_by(&field);
             field.role = plan::field_role(entry, &field, shape)?;
             cursor = match (start, field.own_size()) {
                 (Some(start), Some(size)) => Some(

@@ -99,6 +99,7 @@ pub(crate) fn field(
         shown: Read::Nothing,
         kind,
         offset: 0,
+        at: 0,
         follows: false,
         align: if pack == 0 { align } else { align.min(pack) },
         size,
@@ -107,6 +108,7 @@ pub(crate) fn field(
         count,
         slot: None,
         told_by: None,
+        selected_by: None,
         settled: false,
         loose: None,
         hidden: entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_HIDE != 0,
@@ -215,16 +217,36 @@ fn beyond(
     }
 }
 
-/// What tells the length of a field, or selects a member of it, if it is one integer at a known place.
+/// What tells the length of a field, or selects a member of it, if it is one integer beside it at a known place.
 pub(crate) fn told_by(field: &Field, before: &[Field]) -> Option<Integer> {
     let source = match (field.extent, field.selector) {
         (Extent::Entry(entry), _) | (_, Some(entry)) => &before[entry],
         _ => return None,
     };
-    (source.plain && source.count.is_none() && !source.follows).then_some(Integer {
-        offset: source.offset,
+    let is_known = source.settled && source.plain && source.count.is_none() && !source.follows;
+    is_known.then_some(Integer {
+        at: source.at,
         reading: source.element,
     })
+}
+
+/// What selects the member of a settled union.
+pub(crate) fn selected_by(field: &Field) -> Option<Integer> {
+    match &field.kind {
+        FieldKind::Union(schema) if field.settled && !field.follows && field.count.is_none() => {
+            match schema.shape {
+                Shape::SelectingUnion(own) => {
+                    let own = &schema.fields[own];
+                    Some(Integer {
+                        at: field.at.checked_add(own.at)?,
+                        reading: own.element,
+                    })
+                }
+                _ => field.told_by,
+            }
+        }
+        _ => None,
+    }
 }
 
 /// Whether a field is settled.

@@ -183,6 +183,7 @@
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 
+mod attributes;
 mod backend;
 mod batch;
 pub mod call;

@@ -136,7 +136,7 @@ pub(crate) fn locate<'a>(
             LooseExtent::ZeroTerminated => up_to_null(loose, field(), region, at, data)?,
             LooseExtent::Fixed(size) => (size, size),
             LooseExtent::Told(integer) => {
-                let count = integer.reading.count(bytes, integer.offset);
+                let count = integer.reading.count(bytes, integer.at as usize);
                 let size = count.unwrap_or_default().saturating_mul(loose.unit);
                 (size, size)
             }

@@ -155,11 +155,12 @@ pub(crate) fn plan(
     };
     let checked = fields.iter().filter(is_checked);
     plan.checked = checked.map(|field| field.index).collect();
-    plan.has_more = !plan.checked.is_empty()
+    plan.has_attributes = !matches!(plan.message, None | Some(MessageAt::Loose(_)))
         || plan.at.color.is_some()
         || plan.at.category.is_some()
         || plan.at.range_id.is_some()
         || plan.at.names_scope();
+    plan.has_more = plan.has_attributes || !plan.checked.is_empty();
     plan.work = fields.iter().map(work).fold(0, u64::saturating_add);
     plan.slots = fields.iter().filter(|field| field.slot.is_some()).count();
     plan.is_numeric = fields.iter().all(is_numeric);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nvtxw_abi::{BatchOrdering, SchemaRole};
 
-use crate::batch::Refusals;
+use crate::batch::{Refusals, cut_short, split};
 use crate::call::WriteCall;
 use crate::counter::{Counter, CounterKind};
 use crate::data::{Data, Steps};
@@ -14,7 +14,7 @@ use crate::event::{Payload, unknown_scope};
 use crate::raw::CounterBatchArg;
 use crate::refusal::{Refusal, RefusalTally, Result};
 use crate::scalar::read;
-use crate::schema::{Field, FieldRole, Schema, Shape, Way};
+use crate::schema::{AttributesAt, Field, FieldRole, Schema, Shape, Way};
 use crate::scope::ScopeRef;
 use crate::stream::StreamInfo;
 use crate::value::Visitor;
@@ -129,13 +129,16 @@ impl<'a> CounterBatch<'a> {
     /// through with the batch.
     #[inline]
     pub fn samples(&self) -> impl Iterator<Item = CounterSample<'a>> {
-        let (steps, mut rest) = (self.steps(), self.bytes);
-        let mut indices = 0..;
+        let is_bare = self.counter.is_bare();
+        let (steps, mut rest, mut indices) = (self.steps(), self.bytes, 0..);
         std::iter::from_fn(move || {
             loop {
-                let bytes = self.next(&mut rest, &steps)?;
                 let index = indices.next()?;
-                match bytes.and_then(|bytes| self.sample(index, bytes, &steps)) {
+                let sample = match is_bare {
+                    true => self.next_bare(index, &mut rest),
+                    false => self.next_found(index, &mut rest, &steps),
+                };
+                match sample? {
                     Ok(sample) => return Some(sample),
                     Err(refusal) => self.refusals.note(index, refusal),
                 }
@@ -145,11 +148,37 @@ impl<'a> CounterBatch<'a> {
 
     /// Refuses the only sample, of these bytes, if it is bad.
     pub(crate) fn check(&self, bytes: &'a [u8]) -> Result<()> {
-        self.sample(0, bytes, &self.steps()).map(|_| ())
+        match self.counter.is_bare() {
+            true => Ok(()),
+            false => self.sample(0, bytes, &self.steps()).map(|_| ()),
+        }
+    }
+
+    /// Takes the first sample, of a [bare](Counter::is_bare) counter, off `rest`.
+    #[inline(always)]
+    fn next_bare(&self, index: usize, rest: &mut &'a [u8]) -> Option<Result<CounterSample<'a>>> {
+        let bytes;
+        (bytes, *rest) = rest.split_at_checked(self.counter.sample_size)?;
+        let at = self.counter.schema().map(|schema| &schema.plan.at);
+        Some(
+            self.time(index, bytes, at)
+                .map(|time| self.with(time, 0, bytes)),
+        )
+    }
+
+    /// The same for any counter.
+    #[inline(never)]
+    fn next_found(
+        &self,
+        index: usize,
+        rest: &mut &'a [u8],
+        steps: &Steps,
+    ) -> Option<Result<CounterSample<'a>>> {
+        let bytes = self.next(rest, steps)?;
+        Some(bytes.and_then(|bytes| self.sample(index, bytes, steps)))
     }
 
     /// Takes the bytes of the first sample off `rest`. After one whose end can't be found there are no more.
-    #[inline]
     fn next(&self, rest: &mut &'a [u8], steps: &Steps) -> Option<Result<&'a [u8]>> {
         if rest.is_empty() {
             return None;
@@ -157,27 +186,14 @@ impl<'a> CounterBatch<'a> {
         let end = match (&self.times, &self.counter.kind) {
             (Times::One(_), _) => Ok(rest.len()),
             (_, CounterKind::Group(schema)) if schema.shape == Shape::Dynamic => {
-                self.walk(schema, rest, steps).map(|found| found.end.max(1))
+                self.walk(schema, rest, steps).map(|found| found.end)
             }
             _ => Ok(self.counter.sample_size),
         };
-        Some(match end {
-            Ok(end) => {
-                let bytes;
-                (bytes, *rest) = rest.split_at(end);
-                Ok(bytes)
-            }
-            Err(refusal) => {
-                *rest = &[];
-                Err(refusal.and(
-                    "where the next sample starts can't be told, so that this and all after it are left out",
-                ))
-            }
-        })
+        Some(split(rest, end, "sample"))
     }
 
     /// The sample at `index`, which is these bytes, if it is good.
-    #[inline]
     fn sample(&self, index: usize, bytes: &'a [u8], steps: &Steps) -> Result<CounterSample<'a>> {
         let schema = self.counter.schema();
         let mut late = None;
@@ -185,26 +201,10 @@ impl<'a> CounterBatch<'a> {
             if schema.plan.way != Way::Settled {
                 late = self.walk(schema, bytes, steps)?.at;
             }
-            for &index in &schema.plan.checked {
-                let field = &schema.fields[index];
-                decode::check_field(field, bytes, field.offset, self.stream.domain())?;
-            }
+            decode::check(schema, bytes, self.stream.domain())?;
         }
         let at = (late.as_ref()).or(schema.map(|schema| &schema.plan.at));
-        let time = match (self.times, at.and_then(|at| at.time)) {
-            (Times::One(time), _) => time,
-            (Times::Each(times), _) => read(times, index * size_of::<i64>()),
-            (
-                Times::Steps {
-                    time,
-                    interval,
-                    before,
-                },
-                _,
-            ) => step(time, interval, index as i128 - before as i128)?,
-            (Times::Embedded, Some(time)) => time.read(bytes)?,
-            (Times::Embedded, None) => return Err(Refusal::failed("the sample has no timestamp")),
-        };
+        let time = self.time(index, bytes, at)?;
         let scope = match schema.zip(at) {
             Some((schema, at)) if schema.plan.names_scope() => {
                 let mut named = schema.plan.scopes(at, bytes).into_iter();
@@ -215,13 +215,38 @@ impl<'a> CounterBatch<'a> {
         if scope != 0 && !self.stream.domain().knows_scope(scope) {
             return Err(unknown_scope(scope));
         }
-        Ok(CounterSample {
+        Ok(self.with(time, scope, bytes))
+    }
+
+    /// When the sample at `index`, of these bytes, was taken; where they say it themselves, it is there.
+    #[inline(always)]
+    fn time(&self, index: usize, bytes: &[u8], at: Option<&AttributesAt>) -> Result<i64> {
+        match (self.times, at.and_then(|at| at.time)) {
+            (Times::One(time), _) => Ok(time),
+            (Times::Each(times), _) => Ok(read(times, index * size_of::<i64>())),
+            (
+                Times::Steps {
+                    time,
+                    interval,
+                    before,
+                },
+                _,
+            ) => step(time, interval, index as i128 - before as i128),
+            (Times::Embedded, Some(time)) => time.read(bytes),
+            (Times::Embedded, None) => Err(Refusal::failed("the sample has no timestamp")),
+        }
+    }
+
+    /// The sample that has these.
+    #[inline(always)]
+    fn with(&self, time: i64, scope: u64, bytes: &'a [u8]) -> CounterSample<'a> {
+        CounterSample {
             stream: self.stream,
             counter: self.counter,
             time,
             scope,
             bytes,
-        })
+        }
     }
 
     /// Work for what all samples together refer to.
@@ -239,12 +264,7 @@ impl<'a> CounterBatch<'a> {
         steps: &Steps,
     ) -> Result<walk::Found<'a>> {
         if bytes.len() < schema.size {
-            return Err(Refusal::invalid(format!(
-                "only {} bytes are left, but a sample of {} has at least {}",
-                bytes.len(),
-                schema.label(),
-                schema.size
-            )));
+            return Err(cut_short("a sample", schema, bytes.len()));
         }
         let sample = payload(schema, bytes);
         walk::check(schema, bytes, &data(&sample, self.stream, steps))
@@ -252,6 +272,9 @@ impl<'a> CounterBatch<'a> {
 
     /// What the producer gets for the samples that were left out.
     pub(crate) fn finish(self, tally: &RefusalTally) -> Result<()> {
+        if self.refusals.is_empty() {
+            return Ok(());
+        }
         let len = self.len();
         self.refusals.finish("sample", len, tally)
     }

@@ -127,6 +127,9 @@ pub struct Field {
     pub(crate) shown: Read,
     /// 0 for one that `follows`.
     pub(crate) offset: usize,
+    /// The same of a settled field, which is in the first 4 GiB, so that where something there ends can't overflow; of a loose
+    /// one its number among these.
+    pub(crate) at: u32,
     /// Whether it comes after a field of varying size, so that only a walk finds it.
     pub(crate) follows: bool,
     pub(crate) align: usize,
@@ -142,6 +145,8 @@ pub struct Field {
     pub(crate) slot: Option<usize>,
     /// What tells the length of all elements, or selects the member of the union, if it is an integer at a known place.
     pub(crate) told_by: Option<Integer>,
+    /// What selects the member of a settled union, beside it or in it.
+    pub(crate) selected_by: Option<Integer>,
     /// Whether it lies here with a fixed size, and all that is in it does, without unions.
     pub(crate) plain: bool,
     /// The same with unions whose selectors are at known places.
@@ -283,10 +288,10 @@ pub(crate) enum Extent {
     Payload(usize),
 }
 
-/// An integer in the same struct.
+/// An integer in the same struct, in its first 4 GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Integer {
-    pub(crate) offset: usize,
+    pub(crate) at: u32,
     pub(crate) reading: Read,
 }
 
@@ -335,7 +340,9 @@ pub(crate) struct Plan {
     pub(crate) time_domain: Option<u64>,
     /// The one that `end` names.
     pub(crate) end_time_domain: Option<u64>,
-    /// Whether more than time and message is to be looked at.
+    /// Whether an event has attributes at places in its bytes, beside its time.
+    pub(crate) has_attributes: bool,
+    /// Whether it has some, or some of its fields have to be [checked](Self::checked).
     pub(crate) has_more: bool,
     /// The settled fields, by their indices, that are shown and hold something that may be wrong.
     pub(crate) checked: Box<[usize]>,

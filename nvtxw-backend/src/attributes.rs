@@ -1,0 +1,66 @@
+//! The attributes of events, at places that are known.
+
+use crate::decode;
+use crate::domain::Domain;
+use crate::event::Text;
+use crate::refusal::Result;
+use crate::scalar::read;
+use crate::schema::{AttributesAt, MessageAt, Schema};
+use crate::text;
+
+/// What an event says of itself, beside its time and scope.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Attributes<'a> {
+    pub(crate) message: Option<Text<'a>>,
+    pub(crate) color: u32,
+    pub(crate) category: u32,
+    pub(crate) range_id: Option<u64>,
+}
+
+impl<'a> Attributes<'a> {
+    /// Adds what a payload of `schema` says, whose attributes are there, over what earlier ones said, but for a message that has
+    /// no fixed place.
+    #[inline(always)]
+    pub(crate) fn add(
+        &mut self,
+        schema: &'a Schema,
+        at: &AttributesAt,
+        bytes: &'a [u8],
+        domain: &'a Domain,
+    ) -> Result<()> {
+        let plan = &schema.plan;
+        match plan.message {
+            None | Some(MessageAt::Loose(_)) => {}
+            Some(MessageAt::Handle(offset)) => match read(bytes, offset) {
+                0 => {}
+                handle => match domain.registered(handle) {
+                    Some(string) => self.message = Some(Text::Registered(string)),
+                    None => return Err(decode::unknown_handle(handle, "message")),
+                },
+            },
+            Some(MessageAt::Fixed { ty, offset, len }) => {
+                let text = text::before_null(ty, &bytes[offset..offset + len]);
+                self.message = Text::of(text::value(ty, text));
+            }
+            Some(MessageAt::Whole(ty)) => {
+                self.message = Text::of(text::value(ty, text::before_null(ty, bytes)));
+            }
+        }
+        if let Some(offset) = at.color {
+            let color = read(bytes, offset);
+            self.color = if color == 0 { self.color } else { color };
+        }
+        if let Some(offset) = at.category {
+            let category = read(bytes, offset);
+            self.category = if category == 0 {
+                self.category
+            } else {
+                category
+            };
+        }
+        if let Some(offset) = at.range_id {
+            self.range_id = Some(read(bytes, offset));
+        }
+        Ok(())
+    }
+}
