@@ -4,6 +4,7 @@
 //! standard output; what it has to say about its work (progress, warnings, errors) to standard error.
 #![deny(unsafe_code)]
 
+mod backends;
 mod convert;
 mod error;
 mod info;
@@ -26,19 +27,21 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  all is well
-  1  done, and what was found is not well: warnings with `--strict`, a file that was cut or damaged
+  1  done, and what was found is not well: warnings with `--strict`, a file that was cut or damaged, no backend
   2  not done, or not all: wrong options, or a file that can't be read or written";
 
 #[derive(Subcommand)]
 enum Command {
     Convert(convert::Options),
     Info(info::Options),
+    Backends(backends::Options),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Convert(options) => convert::run(&options),
         Command::Info(options) => info::run(&options),
+        Command::Backends(options) => backends::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,10 +11,11 @@ const BOLD: Style = Style::new().bold();
 /// Standard output; without colours where it is no terminal.
 pub struct Page(BufWriter<AutoStream<StdoutLock<'static>>>);
 
-/// Rows of cells. Numbers are set to the right; the last column is for texts, which may be long.
+/// Rows of cells. The last column is for texts, which may be long.
 pub struct Table {
     columns: Vec<&'static str>,
     rows: Vec<Vec<String>>,
+    is_left: bool,
 }
 
 impl Page {
@@ -40,7 +41,10 @@ impl Page {
         let widths: Vec<_> = (0..columns - 1).map(width).collect();
         let mut row = |cells: &[&str]| {
             for (cell, &width) in cells.iter().zip(&widths) {
-                write!(self.0, "{cell:>width$}  ")?;
+                match table.is_left {
+                    true => write!(self.0, "{cell:<width$}  ")?,
+                    false => write!(self.0, "{cell:>width$}  ")?,
+                }
             }
             writeln!(self.0, "{}", cells[columns - 1])
         };
@@ -68,10 +72,20 @@ impl Write for Page {
 }
 
 impl Table {
+    /// Of numbers, which are set to the right.
     pub fn new(columns: &[&'static str]) -> Self {
         Self {
             columns: columns.to_vec(),
             rows: Vec::new(),
+            is_left: false,
+        }
+    }
+
+    /// Of texts, which are set to the left.
+    pub fn of_texts(columns: &[&'static str]) -> Self {
+        Self {
+            is_left: true,
+            ..Self::new(columns)
         }
     }
 

@@ -295,7 +295,7 @@ impl Names {
         self.all[name as usize].marks += 1;
     }
 
-    /// A range that has begun; [`range`](Self::range) tells its duration.
+    /// A range that has begun; [`end`](Self::end) tells how long it took.
     pub(super) fn begin(&mut self, name: u32) {
         let name = &mut self.all[name as usize];
         name.ranges += 1;

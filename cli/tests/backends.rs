@@ -1,0 +1,277 @@
+//! What `nvtxw backends` finds, with libraries made for it.
+
+#![cfg(target_os = "linux")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::{env, fs, process};
+
+use nvtxw_tests::skip;
+use serde_json::{Value, json};
+
+/// A folder for this test program, with a folder for each library.
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("backends-{}", process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    })
+}
+
+/// Compiles `source` to `<name>/libnvtxw3.so`. `None`, said aloud, without a C compiler.
+fn library(name: &str, source: &str) -> Option<PathBuf> {
+    let compiler = ["cc", "gcc", "clang"].into_iter().find(|compiler| {
+        let answer = Command::new(compiler).arg("--version").output();
+        answer.is_ok_and(|output| output.status.success())
+    });
+    let Some(compiler) = compiler else {
+        skip(
+            "no C compiler is here (tried cc, gcc, clang); install one to test what backends are found",
+        );
+        return None;
+    };
+    let folder = folder().join(name);
+    fs::create_dir_all(&folder).unwrap();
+    let (source_file, library) = (folder.join("backend.c"), folder.join("libnvtxw3.so"));
+    fs::write(&source_file, source).unwrap();
+    let status = Command::new(compiler)
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &source_file])
+        .status()
+        .unwrap();
+    assert!(status.success());
+    Some(library)
+}
+
+/// A table of 21 members, but for one that is missing, for who asks for `version`.
+fn backend(name: &str, version: i32, missing: Option<usize>) -> Option<PathBuf> {
+    let member = |index| if Some(index) == missing { "0," } else { "no," };
+    let members: String = (0..21).map(member).collect();
+    library(
+        name,
+        &format!(
+            "#include <stdio.h>
+            static int no(void) {{ return 7; }}
+            static int (*const table[64])(void) = {{ {members} }};
+            int nvtxwGetInterface(int version, const void** out) {{
+                puts(\"a backend that talks\");
+                if (version != {version}) return 6;
+                *out = table;
+                return 0;
+            }}"
+        ),
+    )
+}
+
+struct Run<'a> {
+    arguments: Vec<&'a str>,
+    variable: Option<&'a Path>,
+    loader: Option<&'a Path>,
+    working: &'a Path,
+}
+
+impl Default for Run<'_> {
+    fn default() -> Self {
+        Self {
+            arguments: Vec::new(),
+            variable: None,
+            loader: None,
+            working: folder(),
+        }
+    }
+}
+
+impl Run<'_> {
+    fn output(&self, more: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nvtxw"));
+        command.arg("backends").args(&self.arguments).args(more);
+        command.current_dir(self.working);
+        for (name, value) in [
+            ("NVTXW3_LIBRARY", self.variable),
+            ("LD_LIBRARY_PATH", self.loader),
+        ] {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.output().unwrap()
+    }
+
+    /// The candidates, the exit code, and what was said of it.
+    fn json(&self) -> (Vec<Value>, i32, String) {
+        let output = self.output(&["--json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["version"], 1);
+        let candidates = document["candidates"].as_array().unwrap().clone();
+        let said = String::from_utf8(output.stderr).unwrap();
+        (candidates, output.status.code().unwrap(), said)
+    }
+}
+
+/// The place of the one that wins.
+fn winner(candidates: &[Value]) -> Option<&str> {
+    let mut all = candidates.iter().filter(|it| it["wins"] == true);
+    let winner = all.next()?["place"].as_str();
+    assert!(all.next().is_none(), "two win: {candidates:#?}");
+    winner
+}
+
+#[test]
+fn the_places_are_looked_at_in_the_order_of_nvtxws_own_search() {
+    let Some(library) = backend("good", 2, None) else {
+        return;
+    };
+    let here = library.parent().unwrap();
+    let program = here.join("program");
+    fs::write(&program, "").unwrap();
+    let program = program.to_str().unwrap();
+
+    let everywhere = Run {
+        arguments: vec!["--program", program],
+        loader: Some(here),
+        working: here,
+        ..Run::default()
+    };
+    let (candidates, code, said) = everywhere.json();
+    assert_eq!(
+        (winner(&candidates), code, &*said),
+        (Some("program_folder"), 0, "")
+    );
+    let places: Vec<_> = candidates
+        .iter()
+        .map(|it| it["place"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        places,
+        ["variable", "program_folder", "loader", "working_folder"]
+    );
+    assert_eq!(candidates[0]["library"], Value::Null);
+    for candidate in &candidates[1..] {
+        assert_eq!(candidate["abi_version"], 2, "{candidate:#}");
+        assert_eq!(candidate["file"], json!(library), "{candidate:#}");
+        assert_eq!(candidate["problem"], Value::Null);
+    }
+
+    let by_loader = Run {
+        loader: Some(here),
+        working: here,
+        ..Run::default()
+    };
+    assert_eq!(winner(&by_loader.json().0), Some("loader"));
+    let here_only = Run {
+        working: here,
+        ..Run::default()
+    };
+    assert_eq!(winner(&here_only.json().0), Some("working_folder"));
+    // With the variable nothing else is looked at, whatever comes of it.
+    let absent = folder().join("absent.so");
+    let by_variable = Run {
+        variable: Some(&absent),
+        loader: Some(here),
+        working: here,
+        ..Run::default()
+    };
+    let (candidates, code, said) = by_variable.json();
+    assert_eq!((winner(&candidates), code), (None, 1));
+    assert_eq!(
+        said,
+        "error: NVTXW's own search finds no backend: set NVTXW3_LIBRARY to the path of one\n"
+    );
+    let searched: Vec<_> = candidates
+        .iter()
+        .map(|it| it["searched"].as_bool().unwrap())
+        .collect();
+    assert_eq!(searched, [true, false, false, false]);
+    assert_eq!(
+        (&candidates[0]["exists"], &candidates[3]["abi_version"]),
+        (&json!(false), &json!(2))
+    );
+
+    let output = Run {
+        variable: Some(&library),
+        ..Run::default()
+    }
+    .output(&[]);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> = shown.lines().map(str::trim_end).collect();
+    let has = |line: &str| assert!(lines.contains(&line), "no {line:?} in\n{shown}");
+    has(&format!(
+        "wins  NVTXW3_LIBRARY        {}: a backend, ABI version 2",
+        library.display()
+    ));
+    has(
+        "      the working folder    ./libnvtxw3.so: not there; not looked at, because NVTXW3_LIBRARY is set",
+    );
+    has(&format!("Backend::from_env()  {}", library.display()));
+    assert!(output.status.success());
+}
+
+#[test]
+fn what_is_wrong_with_a_library_is_told() {
+    let cases = [
+        (
+            backend("lacking", 2, Some(16)),
+            "has a null `CounterNoValueWrite`",
+            Some("CounterNoValueWrite"),
+        ),
+        (backend("newer", 3, None), "version 2", None),
+        (
+            library("old", "int nvtxwLoadImplementation(void) { return 0; }"),
+            "`nvtxwLoadImplementation`",
+            None,
+        ),
+        (
+            library("other", "int f(void) { return 0; }"),
+            "doesn't export `nvtxwGetInterface`",
+            None,
+        ),
+        (
+            library(
+                "crashes",
+                "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { abort(); }",
+            ),
+            "loading it ends the process (signal: 6 (SIGABRT)",
+            None,
+        ),
+    ];
+    for (library, problem, missing) in cases {
+        let Some(library) = library else { return };
+        let name = library.to_str().unwrap();
+        let (candidates, code, said) = Run {
+            arguments: vec![name],
+            ..Run::default()
+        }
+        .json();
+        assert_eq!(code, 1);
+        assert_eq!(said, format!("error: {name} can't be used as a backend\n"));
+        let given = &candidates[0];
+        assert_eq!(
+            (&given["place"], &given["exists"]),
+            (&json!("argument"), &json!(true))
+        );
+        assert_eq!(given["abi_version"], Value::Null);
+        assert!(
+            given["problem"].as_str().unwrap().contains(problem),
+            "{given:#}"
+        );
+        assert_eq!(given["missing_member"], json!(missing), "{given:#}");
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let output = Run {
+        arguments: vec!["--program", "/nowhere/simulator"],
+        ..Run::default()
+    }
+    .output(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "error: can't find /nowhere/simulator: No such file or directory (os error 2)\n"
+    );
+}
