@@ -20,7 +20,7 @@ const LINES: u32 = 20;
 
 /// The refusals of one session, or of what is on none. Apart from the session, so that who reports one doesn't keep the
 /// backend alive.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Account {
     /// The session's name.
     session: Option<Arc<str>>,

@@ -132,7 +132,7 @@ pub struct RefusalCounts {
 }
 
 /// Counts the refusals of a session.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct RefusalTally {
     calls: AtomicU64,
     unsupported: AtomicU64,

@@ -222,7 +222,7 @@ impl OpenSession {
                 entry.domain
             }
         };
-        let info = Arc::new(StreamInfo::new(spec, domain)?);
+        let info = Arc::new(StreamInfo::new(spec, domain, &self.account)?);
         let name = Arc::clone(info.name_shared());
 
         self.reserve(&name)?;

@@ -10,6 +10,7 @@ use crate::call::StreamAttributes;
 use crate::domain::Domain;
 use crate::event::Payload;
 use crate::handle::{Kind, Slots};
+use crate::log::{self, Account};
 use crate::panic::{catch, catch_poisoning};
 use crate::refusal::{Cause, Refusal, Result};
 use crate::scope::ScopeRef;
@@ -22,6 +23,7 @@ use crate::text::lossy;
 #[derive(Debug)]
 pub struct StreamInfo {
     name: Arc<str>,
+    account: Arc<Account>,
     domain: Arc<Domain>,
     scope: ScopeRef,
     time_domain: u64,
@@ -36,7 +38,11 @@ pub struct StreamInfo {
 }
 
 impl StreamInfo {
-    pub(crate) fn new(spec: &StreamSpec<'_>, domain: Arc<Domain>) -> Result<Self> {
+    pub(crate) fn new(
+        spec: &StreamSpec<'_>,
+        domain: Arc<Domain>,
+        account: &Arc<Account>,
+    ) -> Result<Self> {
         let unknown = |field: &str, value: i64, greatest: i64| {
             Refusal::invalid(format!(
                 "attr.{field} is {value}; the ABI defines 0 to {greatest}"
@@ -67,6 +73,7 @@ impl StreamInfo {
         }
         Ok(Self {
             name: lossy(spec.name).unwrap_or_default().into(),
+            account: Arc::clone(account),
             scope: default_scope(&domain, spec.scope)?,
             domain,
             time_domain: spec.time_domain,
@@ -135,6 +142,13 @@ impl StreamInfo {
     /// How late data may come, in that unit; 0 without one.
     pub fn skid_amount(&self) -> u64 {
         self.skid_amount
+    }
+
+    /// Tells the [log](crate::log) what was wrong with a call of `member` on this stream that was taken: that only later calls
+    /// showed it, for example. It counts as no refusal, and the producer gets no code for it.
+    pub fn report(&self, member: &'static str, refusal: &Refusal) {
+        // A hook that panics is no reason to refuse the call that this is told in.
+        let _ = catch(|| log::report(member, &self.name, refusal, Some(&self.account)));
     }
 
     #[inline]

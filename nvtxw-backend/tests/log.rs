@@ -22,8 +22,15 @@ impl Backend for Quiet {
 impl Session for Quiet {
     type Stream = Quiet;
 
-    fn open_stream(&self, _: &Arc<StreamInfo>) -> Result<Quiet> {
+    fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<Quiet> {
+        if stream.name() == "odd" {
+            stream.report("StreamOpen", &Refusal::invalid("odd, but taken"));
+        }
         Ok(Quiet)
+    }
+
+    fn note_refusals(&self, counts: RefusalCounts) {
+        panic!("{counts:?}");
     }
 
     fn end(&self) -> Result<()> {
@@ -158,6 +165,44 @@ fn a_refusal_of_the_default_domain() {
 /// Runs in a process of its own, by the other tests.
 #[test]
 #[ignore = "a part of the other tests"]
+fn a_report_of_a_stream_that_is_taken() {
+    let backend = in_process(Quiet);
+    let attr = nvtxwSessionAttributes_t {
+        structSize: size_of::<nvtxwSessionAttributes_t>(),
+        name: c"one".as_ptr(),
+        configString: std::ptr::null(),
+    };
+    let (mut session, mut stream) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY:
+    // - The name is null-terminated, and there is no config.
+    let code = unsafe { backend.begin(&attr, &mut session) };
+    assert_eq!(code, ResultCode::SUCCESS);
+    let attr = nvtxwStreamAttributes_t {
+        structSize: size_of::<nvtxwStreamAttributes_t>(),
+        name: c"odd".as_ptr(),
+        domain: std::ptr::null_mut(),
+        scopeId: 0,
+        timeDomainId: 0,
+        orderInterleaving: 0,
+        orderingType: 0,
+        orderingSkid: 0,
+        orderingSkidAmount: 0,
+    };
+    let open = backend.table().StreamOpen.expect("a member");
+    // SAFETY:
+    // - The session lives; the attributes and the place are what the call says.
+    let code = unsafe { open(session, &attr, &mut stream) };
+    assert_eq!(ResultCode::new(code), ResultCode::SUCCESS);
+    let end = backend.table().SessionEnd.expect("a member");
+    // SAFETY:
+    // - The session lives.
+    let code = unsafe { end(session) };
+    assert_eq!(ResultCode::new(code), ResultCode::SUCCESS);
+}
+
+/// Runs in a process of its own, by the other tests.
+#[test]
+#[ignore = "a part of the other tests"]
 fn a_hook_that_panics() {
     log::set_hook(Some(|report| panic!("{}", report.member)));
     let backend = in_process(Quiet);
@@ -224,6 +269,14 @@ fn what_has_no_name_is_told_by_its_session() {
     assert!(
         lines[0].starts_with("nvtxw: CategoryRegister in session \"one\": INVALID_ARGUMENT (2): "),
         "{lines:?}"
+    );
+}
+
+#[test]
+fn what_is_reported_is_not_refused() {
+    assert_eq!(
+        lines_of("a_report_of_a_stream_that_is_taken", None),
+        ["nvtxw: StreamOpen on \"odd\" of session \"one\": INVALID_ARGUMENT (2): odd, but taken"]
     );
 }
 

@@ -65,7 +65,10 @@
 //! - **Attributes** of the file: `nvtxw.session`, `nvtxw.producer`, `nvtxw.time_base` (add it to the
 //!   file's times to get the original ones); the domains that streams were opened in, `nvtxw.domain.0`,
 //!   and their resources, `nvtxw.resource.0` with `.type`, `.identifier` and `.domain`; and how often something irregular was met, if it was:
-//!   `nvtxw.late` (whole ranges that came too late for the window), `nvtxw.overlapping_pushpop`
+//!   `nvtxw.late` (whole ranges that came too late for the window), `nvtxw.broken_ordering` and
+//!   `nvtxw.broken_batch_ordering` (events that come earlier than was [said](#when-it-is-written) of
+//!   their stream or their batch; `nvtxw.broken_ordering.0` is the name of such a stream, with
+//!   `.events` and `.batch_events`), `nvtxw.overlapping_pushpop`
 //!   (ranges that were declared to nest and don't), `nvtxw.pop_without_push`,
 //!   `nvtxw.end_without_start`, `nvtxw.contradicting_relations`, `nvtxw.before_sync`, `nvtxw.refused`,
 //!   `nvtxw.outside_base`, `nvtxw.left_open`; and
@@ -178,6 +181,15 @@
 //!
 //! A stream keeps a window of its latest events in memory, writes the older half when it is full,
 //! and the rest when it is closed or the session ends. Whole packets or lines are appended.
+//!
+//! **Claimed orders** make the window small. A stream that is opened as ordered by starts, or as one of points in time, holds
+//! 2048 events, or more where that is not enough: what may still be passed by its skid (in time, or in
+//! events; more than 64 of these are rounded up by less than 2 of 100), all of one instant, and what comes after a range of
+//! two halves has begun, until that ends. If the order is that of each scope, scopes may be ahead of each
+//! other. Ranges in the order of their ends leave the outer ones for last, and need the whole window.
+//! What is said is compared with what comes, of batches too. An event that is earlier than it may be is
+//! put in order all the same; it is counted, the log tells the first one of each stream, and from there
+//! on the stream has the whole window. Streams with timestamps of several clocks have it too.
 //!
 //! With `flush_interval` a thread of the session writes, twice in that time, all that streams hold,
 //! also if nothing more comes. A range whose end has not come begins in the file then, and ends there

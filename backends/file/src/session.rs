@@ -58,6 +58,7 @@ pub(crate) struct Shared<F: Format> {
 
 /// What a stream that is closed tells.
 pub(crate) struct Closed<L> {
+    pub(crate) info: Arc<StreamInfo>,
     pub(crate) tally: Tally,
     /// The number of events that an error cost.
     pub(crate) lost: u64,
@@ -199,6 +200,7 @@ impl<F: Format> SessionIn<F> {
     fn end(&self) -> Result<()> {
         let closed = mem::take(&mut *self.0.closed());
         let lost = closed.iter().map(|stream| stream.lost).sum();
+        self.note_breaks(&closed);
         let tally = self.settle(closed);
         self.note_counts(tally.attributes());
         self.note_facts();
@@ -253,6 +255,30 @@ impl<F: Format> SessionIn<F> {
         all
     }
 
+    /// Notes which streams have events in another order than was said.
+    fn note_breaks(&self, closed: &[Closed<Left<F>>]) {
+        let broken = closed.iter().filter(|stream| {
+            let tally = &stream.tally;
+            tally.broken_ordering > 0 || tally.broken_batch_ordering > 0
+        });
+        for (stream, number) in broken.zip(0..) {
+            let key = format!("nvtxw.broken_ordering.{number}");
+            self.note(&[Fact::text(&key, stream.info.name())]);
+            let Tally {
+                broken_ordering,
+                broken_batch_ordering,
+                ..
+            } = stream.tally;
+            for (what, count) in [
+                ("events", broken_ordering),
+                ("batch_events", broken_batch_ordering),
+            ] {
+                let key = format!("{key}.{what}");
+                self.note_counts([(&*key, count)]);
+            }
+        }
+    }
+
     /// Notes what is known of domains and clocks.
     fn note_facts(&self) {
         for told in [self.0.domains.facts(), self.0.clocks.facts()] {
@@ -261,7 +287,7 @@ impl<F: Format> SessionIn<F> {
     }
 
     /// Notes what was met at all.
-    fn note_counts(&self, counts: impl IntoIterator<Item = (&'static str, u64)>) {
+    fn note_counts<'k>(&self, counts: impl IntoIterator<Item = (&'k str, u64)>) {
         let met = counts.into_iter().filter(|(_, count)| *count != 0);
         let facts: Vec<_> = met
             .map(|(key, count)| Fact::number(key, count as i64))

@@ -1,6 +1,7 @@
 //! A stream: from events to its timeline, and from there to the file.
 
 mod half;
+mod order;
 mod sampled;
 
 use std::collections::HashMap;
@@ -24,7 +25,7 @@ use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::ranges::Mailbox;
 use crate::session::{Closed, Shared, with_lost};
-use crate::timeline::{Content, Timeline, Written};
+use crate::timeline::{Claim, Content, Timeline, Written};
 use crate::track::TrackId;
 
 /// The most bytes that one event may take: what is around it has to fit into a packet too.
@@ -106,6 +107,9 @@ impl<F: Format> StreamIn<F> {
             counter_indices: HashMap::new(),
             sample: Sample::default(),
         };
+        if let Some(claim) = Claim::of(info) {
+            stream.timeline.claim(claim);
+        }
         // Tracks come in the order in which streams are opened, whoever writes first.
         let track = shared.tracks.default_place(info, number);
         stream.add_place(track, &info.scope());
@@ -246,6 +250,15 @@ impl<F: Format> StreamIn<F> {
     }
 
     #[inline]
+    fn single(&mut self, event: &Event<'_>) -> Result<()> {
+        self.refresh();
+        if let Err(refusal) = self.event(event) {
+            return Err(self.refused(refusal));
+        }
+        self.flush_if_full()
+    }
+
+    #[inline]
     fn flush_if_full(&mut self) -> Result<()> {
         if self.timeline.is_full() || self.out.pending() >= TEXT_LIMIT {
             self.flush()
@@ -259,9 +272,11 @@ impl<F: Format> StreamIn<F> {
         if !self.timeline.make_room() {
             self.take_mail();
             self.retime();
-            self.timeline.flush(self.out.begin());
-            self.timeline.share_memory();
-            self.out.send()?;
+            if self.timeline.must_write() {
+                self.timeline.flush(self.out.begin());
+                self.timeline.share_memory();
+                self.out.send()?;
+            }
         }
         if self.out.pending() >= TEXT_LIMIT {
             self.out.send_pending()?;
@@ -397,14 +412,13 @@ impl Stream for FileStream {
 impl<F: Format> Stream for StreamIn<F> {
     #[inline]
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
-        self.refresh();
-        if let Err(refusal) = self.event(event) {
-            return Err(self.refused(refusal));
-        }
-        self.flush_if_full()
+        let written = self.single(event);
+        self.tell_breaks("EventWrite");
+        written
     }
 
     fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
+        self.timeline.begin_batch(batch.ordering());
         let mut result = Ok(());
         let mut keep = |written: Result<()>| {
             if result.is_ok() {
@@ -412,7 +426,7 @@ impl<F: Format> Stream for StreamIn<F> {
             }
         };
         match batch.plain().zip(batch.scope_id()) {
-            None => batch.for_each(|event| keep(self.write_event(event))),
+            None => batch.for_each(|event| keep(self.single(event))),
             Some((bytes, scope)) => {
                 let len = batch.len();
                 let mut index = 0;
@@ -422,13 +436,15 @@ impl<F: Format> Stream for StreamIn<F> {
                     keep(self.flush_if_full());
                     if index < len {
                         if let Some(event) = batch.event(index) {
-                            keep(self.write_event(&event));
+                            keep(self.single(&event));
                         }
                         index += 1;
                     }
                 }
             }
         }
+        self.timeline.end_batch();
+        self.tell_breaks("EventBatchWrite");
         result
     }
 
@@ -467,6 +483,7 @@ impl<F: Format> Stream for StreamIn<F> {
             None => Vec::new(),
         };
         self.shared.close(Closed {
+            info: Arc::clone(&self.info),
             tally,
             lost,
             history: mem::take(&mut self.history),

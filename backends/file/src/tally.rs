@@ -7,6 +7,10 @@ use std::ops::AddAssign;
 pub(crate) struct Tally {
     /// Complete ranges that arrived after later ones had been written.
     pub(crate) late: u64,
+    /// Events that come earlier than the order which their stream claims allows.
+    pub(crate) broken_ordering: u64,
+    /// The same of batches.
+    pub(crate) broken_batch_ordering: u64,
     /// Nesting ranges that overlap another one by part.
     pub(crate) overlapping_pushpop: u64,
     /// Pops with no open push.
@@ -30,6 +34,8 @@ impl Tally {
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'static str, u64)> {
         [
             ("nvtxw.late", self.late),
+            ("nvtxw.broken_ordering", self.broken_ordering),
+            ("nvtxw.broken_batch_ordering", self.broken_batch_ordering),
             ("nvtxw.overlapping_pushpop", self.overlapping_pushpop),
             ("nvtxw.pop_without_push", self.pop_without_push),
             ("nvtxw.end_without_start", self.end_without_start),
@@ -49,6 +55,8 @@ impl Tally {
 impl AddAssign for Tally {
     fn add_assign(&mut self, more: Self) {
         self.late += more.late;
+        self.broken_ordering += more.broken_ordering;
+        self.broken_batch_ordering += more.broken_batch_ordering;
         self.overlapping_pushpop += more.overlapping_pushpop;
         self.pop_without_push += more.pop_without_push;
         self.end_without_start += more.end_without_start;

@@ -5,7 +5,9 @@
 //! events will stand on the first lane of their place: such a one is encoded whole as it comes, and
 //! if it does stand there, its bytes go to the file as they are, with those of its neighbours.
 
+mod claims;
 mod half;
+mod order;
 mod part;
 mod retime;
 
@@ -13,7 +15,9 @@ use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
 
+use self::claims::Claims;
 use self::half::{Half, Start};
+pub(crate) use self::order::{Break, Claim};
 use self::part::{Item, Key, Kind, Part, Run};
 pub(crate) use self::retime::Written;
 use crate::budget::{Budget, Share};
@@ -132,10 +136,24 @@ struct Sum {
     is_unsettled: bool,
 }
 
-#[derive(Default)]
 struct Place {
     lanes: Lanes,
     pushes: Vec<Half>,
+    /// What comes here and starts before is too late, where scopes have orders of their own.
+    frontier: i64,
+    /// Whether there are ranges that are no pushes: which lane a push is on may depend on its end then.
+    has_others: bool,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self {
+            lanes: Lanes::default(),
+            pushes: Vec::new(),
+            frontier: i64::MIN,
+            has_others: false,
+        }
+    }
 }
 
 /// A stream's window.
@@ -161,6 +179,9 @@ pub(crate) struct Timeline {
     frontier: Option<i64>,
     /// Buffers of first halves, to use again.
     spare: Vec<Vec<u8>>,
+    /// Whether anything is said of the order of what comes next.
+    has_claims: bool,
+    claims: Claims,
     /// The clocks that the start and the end of what comes next are read from; of an instant or a
     /// half only the first one counts.
     pub(crate) clocks: [u8; 2],
@@ -203,12 +224,14 @@ impl Timeline {
             || self.old.bytes.len() + self.new.bytes.len() >= self.allowed.bytes
     }
 
-    /// Grows, if it is full and its limits and the budget let it; `false` if they don't, so that the older half should be written
+    /// Grows, if it is full and its limits and the budget let it; `false` if they don't, so that some of it should be written
     /// now.
     pub(crate) fn make_room(&mut self) -> bool {
-        if !self.is_full() {
-            return true;
-        }
+        !self.is_full() || self.grow(self.usual_limits())
+    }
+
+    /// Grows, up to `limits`, until it is not full; `false` if that can't be.
+    fn grow(&mut self, limits: Limits) -> bool {
         let grown = |mut allowed: usize, limit: usize, held: usize| {
             while held >= allowed && allowed < limit {
                 allowed = allowed.max(1).saturating_mul(2).min(limit);
@@ -218,8 +241,8 @@ impl Timeline {
         let count = self.old.items.len() + self.new.items.len();
         let len = self.old.bytes.len() + self.new.bytes.len();
         let next = Limits {
-            items: grown(self.allowed.items, self.limits.items, count),
-            bytes: grown(self.allowed.bytes, self.limits.bytes, len),
+            items: grown(self.allowed.items, limits.items, count),
+            bytes: grown(self.allowed.bytes, limits.bytes, len),
         };
         let is_enough = count < next.items && len < next.bytes;
         if !is_enough || !self.share.take(next.size() - self.allowed.size()) {
@@ -307,13 +330,15 @@ impl Timeline {
         content: Content<'_>,
     ) {
         if self.frontier.is_some_and(|frontier| start < frontier) {
-            self.tally.late += 1;
+            self.note_late(place, start);
         }
+        self.arrives(On::Place(place), start, end);
         let kind = if nests { Kind::PushPop } else { Kind::StartEnd };
         self.whole(place, kind, (start, end), content);
     }
 
     pub(crate) fn instant(&mut self, place: u32, time: i64, content: Content<'_>) {
+        self.arrives(On::Place(place), time, time);
         self.whole(place, Kind::Instant, (time, time), content);
     }
 
@@ -330,8 +355,11 @@ impl Timeline {
         }
     }
 
-    /// Writes the older half of the window.
+    /// Writes the older half of the window, or what is final by a claim.
     pub(crate) fn flush(&mut self, out: &mut impl Emit) {
+        if self.flush_final(out) {
+            return;
+        }
         if self.old.items.is_empty() {
             self.turn();
         }
@@ -388,9 +416,9 @@ impl Timeline {
             part.items.sort_unstable_by_key(Item::key);
             mem::swap(&mut part, &mut last);
         }
-        self.write(&last, None, out);
+        self.write(&last, |_, _| true, out);
         if let Some(item) = last.items.last() {
-            self.frontier = self.frontier.max(Some(item.start));
+            self.advance(item.start);
         }
         self.filled = 0;
         (part, last)
@@ -452,16 +480,16 @@ impl Timeline {
     /// one.
     fn write_up_to_last(&mut self, part: &Part, out: &mut impl Emit) {
         if let Some(last) = part.items.last() {
-            self.frontier = self.frontier.max(Some(last.start));
-            self.write(part, Some(last.key()), out);
+            self.advance(last.start);
+            let last = last.key();
+            self.write(part, |_, key| key < last, out);
         }
     }
 
-    /// Writes the items of `part`, which are in order, and the pushes that belong before `until`
-    /// (all without).
-    fn write<E: Emit>(&mut self, part: &Part, until: Option<Key>, out: &mut E) {
+    /// Writes the items of `part`, which are in order, and the pushes that are due, by place and key.
+    fn write<E: Emit>(&mut self, part: &Part, is_due: impl Fn(u32, Key) -> bool, out: &mut E) {
         self.note_written(part);
-        let due = self.due_pushes(until);
+        let due = self.due_pushes(is_due);
         let mut due = due.iter().peekable();
         let mut run = Run::default();
         for item in &part.items {

@@ -7,7 +7,7 @@ use nvtxw_backend::{Event, EventKind, Refusal, Result};
 use super::{StreamIn, encode};
 use crate::format::{Format, FormatStream, Half};
 use crate::ranges::{ForeignEnd, NoRange};
-use crate::timeline::Timeline;
+use crate::timeline::{On, Timeline};
 
 impl<F: Format> StreamIn<F> {
     /// The start or the end of a range.
@@ -62,6 +62,7 @@ impl<F: Format> StreamIn<F> {
             // Whole ranges have two times, and marks are no halves.
             EventKind::Mark | EventKind::RangePushPop | EventKind::RangeStartEnd => {}
         }
+        self.timeline.arrives(On::Place(place), time, time);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use nvtxw_backend::{Counter, CounterBatch, CounterSample, NoValueReason, Result,
 use super::StreamIn;
 use crate::counter::{self, Meaning, Naming};
 use crate::format::{Format, FormatStream, Number};
-use crate::timeline::Content;
+use crate::timeline::{Content, On};
 use crate::track::TrackId;
 
 /// A counter, or a group, that is sampled in a scope.
@@ -83,6 +83,7 @@ impl<F: Format> StreamIn<F> {
             .number(self.info.domain(), samples.time_domain());
         let clock = number.map_err(|refusal| self.refused(refusal))?;
         self.timeline.clocks = [clock; 2];
+        self.timeline.begin_batch(samples.ordering());
         // Samples of one batch mostly belong to one scope.
         let mut last_scope = None;
         for sample in samples.samples() {
@@ -103,6 +104,7 @@ impl<F: Format> StreamIn<F> {
                 continue;
             }
             self.gather(&sample, samples.counter(), index);
+            self.arrives(index, time);
             for (at, value) in self.sample.values.iter().enumerate() {
                 let number = self.sample.number(at);
                 let Some(tracked) = self.counters[index].values.get_mut(number) else {
@@ -124,7 +126,18 @@ impl<F: Format> StreamIn<F> {
             self.counters[index].naming = self.sample.naming.take();
             result = result.and(self.flush_if_full());
         }
+        self.timeline.end_batch();
+        self.tell_breaks("CounterBatchWrite");
         result
+    }
+
+    /// A sample of the counter with this index comes.
+    fn arrives(&mut self, index: usize, time: i64) {
+        // All of its values have one scope.
+        if let Some(tracked) = self.counters[index].values.first() {
+            self.timeline
+                .arrives(On::Counter(tracked.track), time, time);
+        }
     }
 
     pub(super) fn no_value(
@@ -144,6 +157,7 @@ impl<F: Format> StreamIn<F> {
         let time = admitted.map_err(|refusal| self.refused(refusal))?;
         let scope = counter.scope_in(&self.info);
         let index = self.tracked(counter, &scope);
+        self.arrives(index, time);
         for tracked in &mut self.counters[index].values {
             let value = match reason {
                 NoValueReason::Zero => Some(*tracked.last.insert(Number::Int(0))),
@@ -159,6 +173,7 @@ impl<F: Format> StreamIn<F> {
             let content = Content::Fields(self.fields.as_bytes());
             self.timeline.value(track, time, content);
         }
+        self.tell_breaks("CounterNoValueWrite");
         self.flush_if_full()
     }
 }

@@ -37,6 +37,10 @@ impl Half {
         (self.start, true, !i64::MAX, self.order)
     }
 
+    pub(super) fn is_waiting(&self) -> bool {
+        self.state == State::Waiting
+    }
+
     fn candidate(&self, nests: bool) -> Candidate {
         Candidate {
             start: self.start,
@@ -86,6 +90,7 @@ impl Timeline {
     /// Starts the range `id`; `false` if a range with this ID is open.
     pub(crate) fn start(&mut self, place: u32, time: i64, id: u64, fields: &[u8]) -> bool {
         let half = self.half(time, fields);
+        self.places[place as usize].has_others = true;
         match self.starts.entry(id) {
             Entry::Occupied(_) => {
                 self.spare.push(half.fields);
@@ -145,18 +150,24 @@ impl Timeline {
 
     /// Whether a first half waits that the file has not.
     pub(super) fn has_waiting_half(&self) -> bool {
-        let pushes = self.places.iter().flat_map(|place| &place.pushes);
-        let mut halves = pushes.chain(self.starts.values().map(|start| &start.half));
-        halves.any(|half| half.state == State::Waiting)
+        self.halves().any(|(_, half)| half.is_waiting())
     }
 
-    /// The pushes that wait and belong before `until`, in order.
-    pub(super) fn due_pushes(&self, until: Option<Key>) -> Vec<Due> {
+    /// All first halves, with their places.
+    pub(super) fn halves(&self) -> impl Iterator<Item = (u32, &Half)> {
+        let pushes = self.places.iter().zip(0..);
+        let pushes = pushes.flat_map(|(place, index)| place.pushes.iter().map(move |p| (index, p)));
+        let starts = self.starts.values();
+        pushes.chain(starts.map(|start| (start.place, &start.half)))
+    }
+
+    /// The pushes that wait and are due, by their places and keys; in order.
+    pub(super) fn due_pushes(&self, is_due: impl Fn(u32, Key) -> bool) -> Vec<Due> {
         let mut due = Vec::new();
         for (place, index) in self.places.iter().zip(0..) {
             for (push, depth) in place.pushes.iter().zip(0..) {
                 let key = push.key();
-                if push.state == State::Waiting && until.is_none_or(|until| key < until) {
+                if push.is_waiting() && is_due(index, key) {
                     due.push(Due {
                         key,
                         place: index,

@@ -113,6 +113,23 @@ impl Part {
     }
 }
 
+impl Part {
+    /// Moves the items of `from` here that are not to stay.
+    pub(super) fn take_rest(&mut self, from: &mut Self, stays: impl Fn(&Item) -> bool) {
+        let Self { items, bytes, .. } = from;
+        items.retain(|item| {
+            let stays = stays(item);
+            if !stays {
+                let at = self.bytes.len() as u32;
+                let (from, len) = (item.at as usize, item.len as usize);
+                self.bytes.raw(&bytes.as_bytes()[from..][..len]);
+                self.items.push(Item { at, ..*item });
+            }
+            stays
+        });
+    }
+}
+
 /// Neighbours that are ready, and stay together in the file.
 pub(super) struct Run {
     on: On,

@@ -32,6 +32,7 @@ impl Timeline {
         for half in pushes.chain(starts) {
             half.start = moved(half.clock, half.start).unwrap_or(half.start);
         }
+        self.reset_claims();
     }
 
     /// Gives the whole window times of the present epoch; `moved` has them for epoch, clock and

@@ -1,3 +1,5 @@
+mod order;
+
 use super::*;
 use crate::replay::Random;
 
@@ -219,7 +221,7 @@ impl Stream {
 
     fn flush(&mut self) {
         self.arrivals += 1;
-        if !self.timeline.make_room() {
+        if !self.timeline.make_room() && self.timeline.must_write() {
             self.timeline.flush(&mut self.out);
             self.timeline.share_memory();
         }

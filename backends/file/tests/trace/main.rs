@@ -8,6 +8,7 @@ mod counters;
 mod faults;
 mod flush;
 mod merge;
+mod order;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod ranges;

@@ -13,19 +13,19 @@ use crate::table::{Domain, Entry, Session, Stream, entry, time, words};
 
 /// What arrives in a stream.
 #[derive(Clone, Copy, Debug)]
-struct Arrival {
-    kind: Kind,
-    time: i64,
+pub(crate) struct Arrival {
+    pub(crate) kind: Kind,
+    pub(crate) time: i64,
     /// Of a whole range.
-    end: i64,
+    pub(crate) end: i64,
     /// Index of its scope.
-    place: usize,
+    pub(crate) place: usize,
     /// Of a range or an instant; the halves of a range share it.
-    number: i64,
+    pub(crate) number: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+pub(crate) enum Kind {
     PushPop,
     StartEnd,
     Push,
@@ -37,14 +37,14 @@ enum Kind {
 }
 
 /// Makes chains of arrivals: those of one chain come in its order.
-struct Chains {
+pub(crate) struct Chains {
     random: Random,
     chains: Vec<Vec<Arrival>>,
     number: i64,
 }
 
 impl Chains {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let span = 5 + random.below(300);
         let mut all = Self {
@@ -94,7 +94,7 @@ impl Chains {
         all
     }
 
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.random.below(limit)
     }
 
@@ -134,14 +134,14 @@ impl Chains {
     }
 
     /// All in the order of their times.
-    fn in_order(&self) -> Vec<Arrival> {
+    pub(crate) fn in_order(&self) -> Vec<Arrival> {
         let mut all: Vec<_> = self.chains.iter().flatten().copied().collect();
         all.sort_by_key(|arrival| arrival.time);
         all
     }
 
     /// All in any order.
-    fn in_disorder(&mut self) -> Vec<Arrival> {
+    pub(crate) fn in_disorder(&mut self) -> Vec<Arrival> {
         let mut rest: Vec<_> = self.chains.clone();
         rest.iter_mut().for_each(|chain| chain.reverse());
         let mut all = Vec::new();
@@ -160,7 +160,7 @@ impl Chains {
 }
 
 /// The schemas of events that have a name, a scope and a value.
-struct Schemas {
+pub(crate) struct Schemas {
     domain: Domain,
     scopes: [u64; 2],
     pushpop: u64,
@@ -174,7 +174,7 @@ struct Schemas {
 }
 
 impl Schemas {
-    fn new(domain: Domain) -> Self {
+    pub(crate) fn new(domain: Domain) -> Self {
         let begin = time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN);
         let end = time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END);
         let mark = time(c"time", NVTX_PAYLOAD_ENTRY_FLAG_MARK);
@@ -203,7 +203,7 @@ impl Schemas {
         }
     }
 
-    fn write(&self, stream: &mut Stream, arrival: Arrival) {
+    pub(crate) fn write(&self, stream: &mut Stream, arrival: Arrival) {
         let Arrival {
             time, end, number, ..
         } = arrival;
@@ -235,7 +235,7 @@ type Content = (Vec<String>, u64, Option<u64>, String, String);
 /// What a reader finds, apart from which one is which of ranges with the same times in one place: the
 /// one that came first is the outer one.
 #[derive(Debug, PartialEq)]
-struct Rows {
+pub(crate) struct Rows {
     spots: Vec<Spot>,
     contents: Vec<Content>,
     /// Each with its depth.
@@ -246,7 +246,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(trace: &Trace) -> Self {
+    pub(crate) fn of(trace: &Trace) -> Self {
         let mut lanes: BTreeMap<&[String], Vec<u64>> = BTreeMap::new();
         for range in &trace.ranges {
             let lanes = lanes.entry(&range.track).or_default();
@@ -319,7 +319,7 @@ fn write_apart(session: &Session, arrivals: &[Arrival], late: &[Arrival]) {
     other.close().unwrap();
 }
 
-fn merged(run: Run) -> Trace {
+pub(crate) fn merged(run: Run) -> Trace {
     let folder = run.path.parent().unwrap().to_owned();
     run.session.end().unwrap();
     let files = fs::read_dir(folder).unwrap().count();

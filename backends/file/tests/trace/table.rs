@@ -10,6 +10,12 @@ use nvtxw_backend::log::{Report, set_hook};
 
 thread_local! {
     static REASONS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static TOLD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What was reported in calls that succeeded, since this was asked last.
+pub fn told() -> Vec<String> {
+    TOLD.take()
 }
 
 /// Why a call failed: its code, and the reason that was reported.
@@ -25,6 +31,7 @@ fn check(code: nvtxwResultCode_t) -> Result<()> {
     let code = ResultCode::new(code);
     let reasons = REASONS.take();
     if code.is_success() {
+        TOLD.with_borrow_mut(|told| told.extend(reasons));
         return Ok(());
     }
     Err(Failure {
@@ -110,6 +117,11 @@ impl Session {
     }
 
     pub fn stream(&self, name: &str, domain: Domain, scope: u64) -> Stream {
+        self.ordered_stream(name, domain, scope, Order::default())
+    }
+
+    /// A stream of which this is said.
+    pub fn ordered_stream(&self, name: &str, domain: Domain, scope: u64, order: Order) -> Stream {
         let name = c(name);
         let attr = nvtxwStreamAttributes_t {
             structSize: size_of::<nvtxwStreamAttributes_t>(),
@@ -117,10 +129,10 @@ impl Session {
             domain: domain.handle,
             scopeId: scope,
             timeDomainId: 0,
-            orderInterleaving: 0,
-            orderingType: 0,
-            orderingSkid: 0,
-            orderingSkidAmount: 0,
+            orderInterleaving: order.interleaving,
+            orderingType: order.ordering,
+            orderingSkid: order.skid,
+            orderingSkidAmount: order.amount,
         };
         let mut handle = ptr::null_mut();
         call!(self.table, StreamOpen(self.handle, &attr, &mut handle)).unwrap();
@@ -133,6 +145,15 @@ impl Session {
     pub fn end(self) -> Result<()> {
         call!(self.table, SessionEnd(self.handle))
     }
+}
+
+/// What is said of a stream's order, in the ABI's numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Order {
+    pub interleaving: i16,
+    pub ordering: i16,
+    pub skid: i32,
+    pub amount: i64,
 }
 
 /// An entry of a schema.
@@ -400,12 +421,17 @@ impl Stream {
     }
 
     pub fn batch(&mut self, schema: u64, bytes: &[u8]) -> Result<()> {
+        self.ordered_batch(schema, bytes, NVTX_BATCH_FLAG_UNSORTED)
+    }
+
+    /// A batch with these flags.
+    pub fn ordered_batch(&mut self, schema: u64, bytes: &[u8], flags: u64) -> Result<()> {
         let batch = nvtxEventBatch_t {
             eventSchemaId: schema,
             size: bytes.len(),
             events: bytes.as_ptr().cast(),
             scope: 0,
-            flags: NVTX_BATCH_FLAG_UNSORTED,
+            flags,
             flexData: ptr::null(),
             flexDataSize: 0,
             flexDataOffset: 0,
