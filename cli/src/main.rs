@@ -8,23 +8,29 @@ mod backends;
 mod convert;
 mod error;
 mod info;
+mod manual;
 mod page;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::Error;
 
 /// Traces whose timestamps already exist: converts them, and looks into them.
 #[derive(Parser)]
-#[command(name = "nvtxw", version, about, after_help = EXIT_CODES)]
+#[command(name = "nvtxw", version, about, after_help = NOTES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-const EXIT_CODES: &str = "\
+const NOTES: &str = "\
+Examples:
+  nvtxw convert trace.json.gz -o run.pftrace
+  nvtxw info run.pftrace
+  nvtxw help info                       options and examples of a subcommand
+
 Exit codes:
   0  all is well
   1  done, and what was found is not well: warnings with `--strict`, a file that was cut or damaged, no backend
@@ -35,6 +41,8 @@ enum Command {
     Convert(convert::Options),
     Info(info::Options),
     Backends(backends::Options),
+    Completions(manual::Completions),
+    Man(manual::Man),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +50,8 @@ fn main() -> ExitCode {
         Command::Convert(options) => convert::run(&options),
         Command::Info(options) => info::run(&options),
         Command::Backends(options) => backends::run(&options),
+        Command::Completions(options) => manual::completions(&options, Cli::command()),
+        Command::Man(options) => manual::man(&options, Cli::command()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
