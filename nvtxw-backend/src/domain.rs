@@ -67,6 +67,17 @@ impl Domain {
         }
     }
 
+    /// One in which things have the IDs that somebody else picked.
+    pub(crate) fn mirror(index: u32) -> Self {
+        Self {
+            scopes: Registry::mirror("scope"),
+            layouts: Registry::mirror("schema or enum"),
+            counters: Registry::mirror("counter"),
+            time_domains: Registry::mirror("time domain"),
+            ..Self::new(None, index, 0, None)
+        }
+    }
+
     /// The domain's name; `None` for the session's default domain.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()

@@ -217,6 +217,7 @@ mod region;
 mod register;
 mod registry;
 mod relation;
+pub mod relay;
 mod resource;
 mod sample;
 mod scalar;

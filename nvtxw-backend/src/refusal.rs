@@ -73,6 +73,11 @@ impl Refusal {
         Self::new(ResultCode::NOT_SUPPORTED, reason.into())
     }
 
+    /// With a code that another backend gave.
+    pub(crate) fn of(code: ResultCode, reason: String) -> Self {
+        Self::new(code, reason.into())
+    }
+
     #[cold]
     fn new(code: ResultCode, text: Cow<'static, str>) -> Self {
         Self(Box::new(Reason {

@@ -12,8 +12,10 @@ use crate::refusal::{Cause, Refusal, Result};
 pub(crate) struct Registry<T> {
     /// What the IDs are of, for people.
     what: &'static str,
+    /// In a mirror also those of dynamic IDs, which another backend picked.
     statics: IdMap<Arc<T>>,
     dynamics: List<Arc<T>>,
+    is_mirror: bool,
 }
 
 impl<T> Registry<T> {
@@ -22,11 +24,21 @@ impl<T> Registry<T> {
             what,
             statics: IdMap::new(),
             dynamics: List::new(),
+            is_mirror: false,
+        }
+    }
+
+    /// One that has all things under the IDs that somebody else picked.
+    pub(crate) fn mirror(what: &'static str) -> Self {
+        Self {
+            is_mirror: true,
+            ..Self::new(what)
         }
     }
 
     pub(crate) fn get(&self, id: u64) -> Option<&Arc<T>> {
         match id.checked_sub(IdClass::DYNAMIC_START) {
+            Some(_) if self.is_mirror => self.statics.get(id),
             Some(index) => self.dynamics.get(u32::try_from(index).ok()?),
             None => self.statics.get(id),
         }
@@ -48,6 +60,14 @@ impl<T> Registry<T> {
             return Ok(id);
         }
         let class = match IdClass::of(wanted) {
+            IdClass::Dynamic if self.is_mirror => {
+                return match self.statics.insert(wanted, Arc::new(build(wanted))) {
+                    true => Ok(wanted),
+                    false => Err(Refusal::invalid(format!(
+                        "the {what} ID {wanted} is taken already in this domain"
+                    ))),
+                };
+            }
             IdClass::Static if self.statics.insert(wanted, Arc::new(build(wanted))) => {
                 return Ok(wanted);
             }

@@ -91,7 +91,8 @@ impl StreamInfo {
     pub fn attributes(&self) -> StreamAttributes<'_> {
         StreamAttributes {
             name: self.name_text.as_deref(),
-            domain: self.names_domain.then(|| self.domain.index()),
+            domain: self.domain.index(),
+            names_domain: self.names_domain,
             scope: self.scope_id(),
             time_domain: self.time_domain,
             interleaving: self.interleaving.to_raw(),

@@ -54,6 +54,16 @@ pub(crate) fn check<'a>(
     })
 }
 
+/// Walks through a payload, and gives `sink` what it comes by; returns where the payload ends.
+pub(crate) fn walk<'a>(
+    schema: &'a Schema,
+    bytes: &'a [u8],
+    data: &Data<'_, 'a>,
+    sink: &mut impl Sink<'a>,
+) -> Result<usize> {
+    Walk::new(data, sink).payload(schema, Region::Inside(bytes), |_| true)
+}
+
 /// Shows the fields of a payload that is checked, without those that hold the event's attributes.
 pub(crate) fn show<'a, V: Visitor>(
     schema: &'a Schema,

@@ -1,5 +1,6 @@
 //! What reaches a backend of a rich trace, call by call: `rich.jsonl`.
 
+mod layer;
 mod rich;
 mod types;
 
@@ -7,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nvtxw::{Backend, Config};
+use nvtxw_backend::relay::Relay;
+
+use crate::layer::Layer;
 
 fn blessed() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("recording/rich.jsonl")
@@ -39,6 +43,16 @@ fn the_rich_trace_is_as_it_was_blessed() {
     // SAFETY:
     // - The recorder implements the ABI, takes calls from any thread, doesn't unwind, and never follows a handle.
     let backend = unsafe { Backend::from_table(&nvtxw_recorder::TABLE) }.unwrap();
+    assert_eq!(rich::write(&backend, Config::new()).unwrap(), [""; 0]);
+    compare(&nvtxw_recorder::take("rich").unwrap());
+}
+
+#[test]
+fn a_layer_passes_all_calls_on() {
+    // SAFETY:
+    // - As above; what the rich trace says of pointers holds.
+    let relay = unsafe { Relay::to_table(&nvtxw_recorder::TABLE) }.unwrap();
+    let backend = Backend::in_process(nvtxw_backend::in_process(Layer(relay)));
     assert_eq!(rich::write(&backend, Config::new()).unwrap(), [""; 0]);
     compare(&nvtxw_recorder::take("rich").unwrap());
 }

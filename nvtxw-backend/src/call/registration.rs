@@ -276,9 +276,10 @@ pub struct TimeDomainAttributes {
 pub struct StreamAttributes<'a> {
     /// The stream's name.
     pub name: Option<&'a CStr>,
-    /// The [number](crate::Domain::index) of its domain in the session; `None` where the producer gave no handle, and so means
-    /// the default domain.
-    pub domain: Option<u32>,
+    /// The [number](crate::Domain::index) of its domain in the session.
+    pub domain: u32,
+    /// Whether the producer gave that domain's handle; if not, it is the default domain.
+    pub names_domain: bool,
     /// The ID of the scope of what names none.
     pub scope: u64,
     /// The ID of the time domain of timestamps that name none.

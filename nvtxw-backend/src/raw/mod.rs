@@ -4,12 +4,15 @@
 #![allow(unsafe_code)]
 
 mod instance;
+mod nodes;
+mod onward;
 mod outside;
 mod payload;
 mod semantics;
 mod trampoline;
 mod views;
 
+pub(crate) use self::onward::{DomainHandle, Onward, SessionHandle, StreamHandle};
 pub(crate) use self::outside::{Outside, Promise, TEXT_LIMIT};
 pub(crate) use self::payload::{CounterBatchArg, EventBatchArg, PayloadArg};
 

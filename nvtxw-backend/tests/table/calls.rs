@@ -185,14 +185,14 @@ fn sessions_domains_and_streams_come_with_their_text_and_numbers() {
             r#"begin Some("run\xff") Some(" a = b\n# c")"#.to_owned(),
             stream(
                 "first",
-                "None, scope: 1, time_domain: 12, interleaving: 1, ordering: 3, skid: 0, skid_amount: -7"
+                "0, names_domain: false, scope: 1, time_domain: 12, interleaving: 1, ordering: 3, skid: 0, skid_amount: -7"
             ),
             "0 Domain { name: None }".to_owned(),
             r#"0 Domain { name: Some("") }"#.to_owned(),
             r#"1 Domain { name: Some("a\xff") }"#.to_owned(),
             stream(
                 "second",
-                "Some(1), scope: 0, time_domain: 0, interleaving: 0, ordering: 0, skid: 0, skid_amount: 0"
+                "1, names_domain: true, scope: 0, time_domain: 0, interleaving: 0, ordering: 0, skid: 0, skid_amount: 0"
             ),
             "close".to_owned(),
             "close at the end".to_owned(),
