@@ -45,19 +45,15 @@ impl Account {
         let _ = self.open.set(Arc::downgrade(session));
     }
 
-    /// Tells the session's backend of a refusal.
-    pub(crate) fn tell(&self, member: &'static str, object: &str, refusal: &Refusal) {
+    /// Tells the session's backend of a refusal. False if it is no more, or not yet.
+    fn tell(&self, report: &Report<'_>) -> bool {
         let Some(session) = self.open.get().and_then(Weak::upgrade) else {
-            return;
+            return false;
         };
-        session.note_refusal(&Report {
-            member,
-            object,
-            session: self.session.as_deref().unwrap_or_default(),
-            refusal,
-        });
+        session.note_refusal(report);
         // Where the session has ended meanwhile, this drops it.
         let _ = catch(|| drop(session));
+        true
     }
 }
 
@@ -77,11 +73,20 @@ pub struct Report<'a> {
 process_wide! {
     static HOOK: Mutex<Option<fn(&Report<'_>)>> = Mutex::new(None);
 }
+process_wide! {
+    static STRAY_HOOK: Mutex<Option<fn(&Report<'_>)>> = Mutex::new(None);
+}
 
 /// Sets who gets the reports, for the whole process; `None` sets the default. The hook may be called from any thread, also
 /// from several at once.
 pub fn set_hook(hook: Option<fn(&Report<'_>)>) {
     *lock(&HOOK) = hook;
+}
+
+/// Sets who is told, beside the hook of [`set_hook`], of the refusals that no [session](crate::Session::note_refusal) is told
+/// of: of calls on what is no handle, on what has ended, and of beginnings. For the whole process, and called as that hook is.
+pub fn set_stray_hook(hook: Option<fn(&Report<'_>)>) {
+    *lock(&STRAY_HOOK) = hook;
 }
 
 /// Reports a refusal of what has this account; of what is on no session, if it has none.
@@ -101,9 +106,17 @@ pub(crate) fn report(
         refusal,
     };
     let hook = *lock(&HOOK);
-    match hook {
+    // A hook is the backend's code, which may panic; the others are told nevertheless.
+    let _ = catch(|| match hook {
         Some(hook) => hook(&report),
         None => write_line(&report, account),
+    });
+    if account.tell(&report) {
+        return;
+    }
+    let stray_hook = *lock(&STRAY_HOOK);
+    if let Some(hook) = stray_hook {
+        let _ = catch(|| hook(&report));
     }
 }
 

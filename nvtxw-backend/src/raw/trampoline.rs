@@ -126,11 +126,7 @@ fn refuse(member: &'static str, on: On<'_>, refusal: Refusal) -> nvtxwResultCode
         account.tally.note(&refusal);
     }
     let object = known.as_ref().map_or("", |known| &*known.name);
-    // The hook is the backend's code, which may panic; the refusal stands whether it could be reported or not.
-    let _ = catch(|| log::report(member, object, &refusal, account));
-    if let Some(account) = account {
-        account.tell(member, object, &refusal);
-    }
+    log::report(member, object, &refusal, account);
     let code = refusal.code().get();
     last_refusal::set(refusal);
     code
