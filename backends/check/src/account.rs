@@ -1,6 +1,7 @@
 //! What was found in one session.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nvtxw_backend::{Config, Result};
 
@@ -16,19 +17,33 @@ pub(crate) struct Account {
     all: Report,
     outlet: Outlet,
     examples: u64,
+    has_ended: AtomicBool,
 }
 
 impl Account {
-    pub(crate) fn begin(session: &str, config: &Config, all: &Report) -> Result<Self> {
+    /// For what is on no session.
+    pub(crate) fn outside(config: &Config, all: &Report) -> Result<Self> {
+        let account = Self::new("", config, all)?;
+        account.has_ended.store(true, Ordering::Relaxed);
+        Ok(account)
+    }
+
+    /// Of a session of this name and config.
+    pub(crate) fn new(session: &str, config: &Config, all: &Report) -> Result<Self> {
         let Options { outlet, examples } = Options::new(config)?;
-        outlet.begin(session);
         Ok(Self {
             session: session.into(),
             own: Report::default(),
             all: all.clone(),
             outlet,
             examples,
+            has_ended: AtomicBool::new(false),
         })
+    }
+
+    /// The session has begun.
+    pub(crate) fn begin(&self) {
+        self.outlet.begin(&self.session);
     }
 
     /// Counts a case, and tells it if it is one of the first of its kind. Only then `what` is asked.
@@ -48,12 +63,14 @@ impl Account {
             self.all.show(finding.clone());
         }
         if is_own {
-            self.outlet.finding(&finding);
+            let has_ended = self.has_ended.load(Ordering::Relaxed);
+            self.outlet.finding(&finding, has_ended);
             self.own.show(finding);
         }
     }
 
     pub(crate) fn end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
         self.outlet.end(&self.session, &self.own);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use nvtxw_backend::call::WriteCall;
 use nvtxw_backend::{
     Counter, CounterBatch, Event, EventBatch, EventKind, Refusal, ResultCode, StreamInfo, Text,
     Time,
@@ -11,6 +12,7 @@ use nvtxw_backend::{
 use crate::finding::{FindingKind, Place};
 use crate::order::{BatchOrder, Broken, StreamOrder};
 use crate::ranges::{Half, Pushed};
+use crate::reserved;
 use crate::shared::Shared;
 use crate::values::{self, Watched, Wrong};
 
@@ -75,6 +77,7 @@ impl Checks {
                 .time_domain()
                 .unwrap_or(self.info.time_domain()),
         );
+        self.reserved(&batch.call());
         let first = self.items;
         batch.for_each(|event| {
             let start = event.time().start();
@@ -99,6 +102,8 @@ impl Checks {
         let time_domain = samples.time_domain();
         let has_limits = self.watched.has_limits(counter);
         let mut order = BatchOrder::new(samples.ordering(), &self.info, time_domain);
+        let call = samples.call();
+        self.reserved(&call);
         let first = self.items;
         for sample in samples.samples() {
             let (time, scope) = (sample.time(), sample.scope_id());
@@ -118,6 +123,23 @@ impl Checks {
                 self.note_wrong(time, wrong, &format!("counter `{}`: ", counter.name()));
             }
             self.items += 1;
+        }
+        if let WriteCall::CounterBatch(_) = call {
+            self.batches += 1;
+            self.batch_items += self.items - first;
+        }
+    }
+
+    /// Flags of a batch.
+    pub(crate) fn reserved(&mut self, call: &WriteCall<'_>) {
+        if let Some(reserved) = reserved::of_batch(call) {
+            self.findings += 1;
+            let place = self.place();
+            self.shared
+                .account
+                .note(FindingKind::ReservedFlags, place, || {
+                    format!("{}: {reserved}", call.member())
+                });
         }
     }
 
@@ -143,7 +165,7 @@ impl Checks {
             self.shared
                 .account
                 .note(FindingKind::TinyBatches, place, || {
-                    format!("{items} events came in {batches} batches")
+                    format!("{items} events and samples came in {batches} batches")
                 });
         }
     }

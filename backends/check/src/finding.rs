@@ -46,6 +46,14 @@ macro_rules! kinds {
 }
 
 kinds! {
+    UnknownHandle "unknown-handle":
+        "a handle is null, stale or made up, or is that of another kind, domain or session",
+        "a backend may follow a handle as a pointer: such a call crashes some programs, and is refused or mixed up in others",
+        "use the handle that the register, open or begin call of the same session gave, and none after its end";
+    UnknownId "unknown-id":
+        "an ID is used where nothing is registered under it",
+        "a backend can't know the layout or the meaning of the data, so that the call is refused or the data is shown as bytes",
+        "register it in the domain of the stream first, and use the ID that the call returned";
     LateRegistration "late-registration":
         "something is registered after data has referred to it",
         "a backend that writes data out as it comes has written what it knew until then",
@@ -90,10 +98,22 @@ kinds! {
         "a stream gets many batches of very few items",
         "the cost of a batch is that of the call: batches of a few items are as slow as single writes",
         "collect some hundreds of events or samples before a batch is written";
+    BatchSize "batch-size":
+        "the size of a batch is no multiple of its items'",
+        "the layout that was registered is not that of the data, or the size is not in bytes: nothing of the batch is written",
+        "set the size to the number of items times the static size of the schema, or the size of the counter's type";
+    CategoryZero "category-zero":
+        "the category 0 is given a name",
+        "0 in an event means that it has no category, so that nothing can be in this one",
+        "number categories from 1 on";
     UnnamedCategory "unnamed-category":
         "events are in a category that never gets a name",
         "a reader sees a number",
         "name it by CategoryRegister in the domain of the stream";
+    ReservedFlags "reserved-flags":
+        "a flag or field is set that the ABI reserves",
+        "a later version may give it a meaning, and a backend may refuse it today",
+        "zero the struct before its fields are set, and use the constants of the ABI";
     NotUtf8 "not-utf8":
         "text is not UTF-8",
         "names are stored as UTF-8: such bytes are replaced, or the tool refuses the file",

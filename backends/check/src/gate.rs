@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Counts the calls that are running on a session.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Gate {
     /// Writes, which may overlap each other.
     shared: AtomicU32,

@@ -10,10 +10,12 @@ use nvtxw_backend::{
 
 use crate::account::Account;
 use crate::checks::Checks;
-use crate::finding::Place;
+use crate::finding::{FindingKind, Place};
 use crate::gate::Gate;
 use crate::report::Report;
 use crate::shared::{Shared, of_stream};
+use crate::strays::Strays;
+use crate::values::not_utf8;
 
 /// A backend that checks what reaches it, and passes it on to another.
 ///
@@ -28,21 +30,23 @@ use crate::shared::{Shared, of_stream};
 /// assert!(report.is_clean());
 /// # drop(backend);
 /// ```
-#[derive(Debug)]
 pub struct Checked<B> {
     inner: B,
     report: Report,
     /// Sessions that begin.
     begins: Gate,
+    strays: Arc<Strays>,
 }
 
 impl<B> Checked<B> {
     /// In front of this backend.
     pub fn new(inner: B) -> Self {
+        let report = Report::default();
         Self {
             inner,
-            report: Report::default(),
             begins: Gate::default(),
+            strays: Strays::new(report.clone()),
+            report,
         }
     }
 
@@ -58,14 +62,25 @@ impl<B: Backend> Backend for Checked<B> {
     fn begin(&self, request: &SessionRequest<'_>) -> Result<Self::Session> {
         let running = self.begins.alone();
         let name = request.name().unwrap_or_default();
-        let account = Account::begin(name, request.config(), &self.report)?;
+        let account = Account::new(name, request.config(), &self.report)?;
         let shared = Arc::new(Shared::new(account));
-        if running.overlaps {
-            shared.overlap("SessionBegin", Place::default());
-        }
         let inner = self.inner.begin(request).map_err(|refusal| {
             shared.refused_behind("SessionBegin", refusal, Place::default(), false)
         })?;
+        shared.account.begin();
+        self.strays.begin(&shared);
+        for (what, text) in [
+            ("name", request.name_text()),
+            ("config", request.config_text()),
+        ] {
+            if let Some(bad) = text.and_then(|text| not_utf8(text.to_bytes())) {
+                let what = || format!("SessionBegin: the {what} is {bad}");
+                (shared.account).note(FindingKind::NotUtf8, Place::default(), what);
+            }
+        }
+        if running.overlaps {
+            shared.overlap("SessionBegin", Place::default());
+        }
         Ok(CheckedSession { inner, shared })
     }
 
@@ -88,7 +103,7 @@ impl<S: Session> Session for CheckedSession<S> {
         if running.overlaps {
             self.shared.overlap("StreamOpen", of_stream(stream.name()));
         }
-        let number = self.shared.open_stream(stream.name());
+        let number = self.shared.open_stream(stream);
         let inner = self.inner.open_stream(stream).map_err(|refusal| {
             let place = of_stream(stream.name());
             self.shared
@@ -110,6 +125,7 @@ impl<S: Session> Session for CheckedSession<S> {
         if running.overlaps {
             (self.shared).overlap(registration.member(), Place::default());
         }
+        self.shared.register(domain, registration);
         self.inner
             .note_registration(domain, registration)
             .map_err(|refusal| {
@@ -119,6 +135,7 @@ impl<S: Session> Session for CheckedSession<S> {
     }
 
     fn note_refusal(&self, report: &log::Report<'_>) {
+        self.shared.refused(report);
         self.inner.note_refusal(report);
     }
 
@@ -221,7 +238,11 @@ impl<T: Stream> Stream for CheckedStream<T> {
     }
 
     fn take_nothing(&mut self, call: &WriteCall<'_>) -> Result<()> {
-        self.write(call.member(), |_| {}, |inner| inner.take_nothing(call))
+        self.write(
+            call.member(),
+            |checks| checks.reserved(call),
+            |inner| inner.take_nothing(call),
+        )
     }
 
     fn close_at_end(&mut self) -> Result<()> {

@@ -33,8 +33,11 @@ mod nothing;
 mod order;
 mod outlet;
 mod ranges;
+mod registrations;
 mod report;
+mod reserved;
 mod shared;
+mod strays;
 mod values;
 
 pub use self::finding::{Finding, FindingKind};

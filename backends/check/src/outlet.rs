@@ -90,15 +90,16 @@ impl Outlet {
         }
     }
 
-    /// One of the first cases of a kind.
-    pub(crate) fn finding(&self, finding: &Finding) {
+    /// One of the first cases of a kind. After the session's end nothing else would tell it.
+    pub(crate) fn finding(&self, finding: &Finding, has_ended: bool) {
         match self {
-            Self::Off | Self::Text { live: false } => {}
-            Self::Text { live: true } => {
+            Self::Off => {}
+            Self::Text { live } if !live && !has_ended => {}
+            Self::Text { .. } => {
                 let kind = finding.kind();
                 eprint(&format!(
-                    "nvtxw check: session {:?}: {kind}: {finding}\n  why: {}\n  fix: {}\n",
-                    finding.session(),
+                    "nvtxw check: {}{kind}: {finding}\n  why: {}\n  fix: {}\n",
+                    of(finding.session()),
                     kind.why(),
                     kind.fix()
                 ));
@@ -118,9 +119,7 @@ impl Outlet {
                     1 => "1 finding".to_owned(),
                     _ => format!("{total} findings"),
                 };
-                eprint(&format!(
-                    "nvtxw check: session {session:?}: {findings}\n{report}"
-                ));
+                eprint(&format!("nvtxw check: {}{findings}\n{report}", of(session)));
             }
             Self::Lines(_) => {
                 let mut line = format!("{{\"end\":{},\"findings\":{{", json(session));
@@ -185,6 +184,14 @@ fn json(text: &str) -> String {
     }
     json.push('"');
     json
+}
+
+/// Which session it is about, if that has a name.
+fn of(session: &str) -> String {
+    match session {
+        "" => String::new(),
+        _ => format!("session {session:?}: "),
+    }
 }
 
 /// Unlike `eprint!`, doesn't panic where standard error is closed.

@@ -1,15 +1,18 @@
 //! What is checked of a session as a whole.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nvtxw_backend::{Cause, Domain, Refusal};
+use nvtxw_backend::call::Registration;
+use nvtxw_backend::{Cause, Domain, Refusal, StreamInfo, log};
 
 use crate::account::Account;
 use crate::checks::is_invalid;
 use crate::finding::{FindingKind, Place};
 use crate::gate::Gate;
 use crate::ranges::Started;
+use crate::registrations::{Breach, Names};
+use crate::values::not_utf8;
 
 /// What the streams of a session share.
 pub(crate) struct Shared {
@@ -23,8 +26,11 @@ pub(crate) struct Shared {
 struct State {
     /// Where categories without a name were used first, by the number of their domain.
     unnamed: BTreeMap<(u32, u32), (Arc<Domain>, Place)>,
-    /// The names of all streams so far.
-    streams: HashSet<Box<str>>,
+    /// The names of all streams so far, with the numbers of their domains.
+    streams: HashMap<Box<str>, u32>,
+    /// The domains by name.
+    domains: HashMap<Box<str>, u32>,
+    names: Names,
     opened: u32,
 }
 
@@ -38,10 +44,21 @@ impl Shared {
         }
     }
 
-    /// A stream of this name is opened. Its number in the session.
-    pub(crate) fn open_stream(&self, name: &str) -> u32 {
+    /// A stream is opened. Its number in the session.
+    pub(crate) fn open_stream(&self, stream: &StreamInfo) -> u32 {
+        let (name, domain) = (stream.name(), stream.domain().index());
+        if let Some(bad) = stream
+            .attributes()
+            .name
+            .and_then(|name| not_utf8(name.to_bytes()))
+        {
+            self.account
+                .note(FindingKind::NotUtf8, of_stream(name), || {
+                    format!("StreamOpen: the name is {bad}")
+                });
+        }
         let mut state = self.state();
-        let is_new = name.is_empty() || state.streams.insert(name.into());
+        let is_new = state.streams.insert(name.into(), domain).is_none() || name.is_empty();
         state.opened += 1;
         let number = state.opened;
         drop(state);
@@ -67,6 +84,57 @@ impl Shared {
     pub(crate) fn overlap(&self, member: &str, place: Place) {
         self.account.note(FindingKind::OverlappingCalls, place, || {
             format!("{member} runs while another call does")
+        });
+    }
+
+    /// Something is registered.
+    pub(crate) fn register(&self, domain: &Domain, registration: &Registration<'_>) {
+        let mut breaches: Vec<Breach> = Vec::new();
+        let mut state = self.state();
+        if let Registration::Domain { .. } = registration {
+            let name = domain.name().unwrap_or_default();
+            state.domains.insert(name.into(), domain.index());
+        }
+        (state.names).take(domain, registration, |breach| breaches.push(breach));
+        drop(state);
+        for (kind, place, what) in breaches {
+            self.account.note(kind, place, || what);
+        }
+    }
+
+    /// A call was refused, before it reached the backend.
+    pub(crate) fn refused(&self, report: &log::Report<'_>) {
+        let refusal = report.refusal;
+        let kind = match refusal.cause() {
+            Cause::Told => return,
+            Cause::Handle => FindingKind::UnknownHandle,
+            Cause::Unregistered(_) => FindingKind::UnknownId,
+            Cause::Taken => FindingKind::NameTwice,
+            Cause::Overlap => FindingKind::OverlappingCalls,
+            Cause::EndBeforeStart => FindingKind::EndBeforeStart,
+            Cause::BatchSize => FindingKind::BatchSize,
+            Cause::CategoryZero => FindingKind::CategoryZero,
+            _ if is_invalid(refusal) => FindingKind::RefusedCall,
+            _ => return,
+        };
+        let is_on_stream = report.member.contains("Write") || report.member == "StreamClose";
+        let place = match is_on_stream && !report.object.is_empty() {
+            true => of_stream(report.object),
+            false => Place::default(),
+        };
+        if let Cause::Unregistered(id) = refusal.cause() {
+            let mut state = self.state();
+            let known = if is_on_stream {
+                &state.streams
+            } else {
+                &state.domains
+            };
+            if let Some(domain) = known.get(report.object).copied() {
+                state.names.miss(domain, id, place.clone());
+            }
+        }
+        self.account.note(kind, place, || {
+            format!("{}: {}", report.member, refusal.reason())
         });
     }
 

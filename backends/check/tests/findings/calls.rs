@@ -94,35 +94,6 @@ fn what_is_clean_has_no_findings_and_reaches_the_backend() {
     assert!(lines.iter().any(|line| line == "end run"));
 }
 
-#[test]
-fn bad_options_are_refused_by_name() {
-    let refused = |config: &std::ffi::CStr| {
-        let checked = nvtxw_check::Checked::new(nvtxw_check::Nothing);
-        let program = Program::of(nvtxw_backend::in_process(checked));
-        let attr = nvtxwSessionAttributes_t {
-            structSize: size_of::<nvtxwSessionAttributes_t>(),
-            name: c"run".as_ptr(),
-            configString: config.as_ptr(),
-        };
-        program.begin_with(&attr).expect_err("refused").report
-    };
-    assert_eq!(
-        refused(c"check.live=perhaps"),
-        "SessionBegin on \"run\": check.live is \"perhaps\"; it is true or false"
-    );
-    assert_eq!(
-        refused(c"check.examples=all"),
-        "SessionBegin on \"run\": check.examples is \"all\"; it is a number: how many cases of each kind are told in full"
-    );
-    let report = refused(c"check.output=/nowhere/findings.jsonl");
-    assert!(
-        report.starts_with(
-            "SessionBegin on \"run\": check.output: can't write to \"/nowhere/findings.jsonl\": "
-        ) && report.ends_with("; name a file that can be written, or `stderr` or `off`"),
-        "{report}"
-    );
-}
-
 /// Refuses marks, as it should, and fails at all else.
 struct Picky;
 
@@ -185,5 +156,190 @@ fn what_the_backend_finds_invalid_is_told() {
     assert_eq!(
         found[2],
         "refused-call: stream \"gpu\": EventWrite: the backend refuses it: marks are not for me"
+    );
+}
+
+#[test]
+fn strings_are_those_of_the_domain() {
+    let scene = Scene::new();
+    let other = scene
+        .program
+        .domain(scene.session, Some(c"other"))
+        .expect("a domain");
+    let foreign = scene.program.string(other, c"gemm").expect("a string");
+    let entries = [
+        mark_entries()[0],
+        entry(
+            MESSAGE,
+            NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE,
+            c"name",
+        ),
+    ];
+    let marks = scene.schema(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
+    let event = bytes![10_i64, number(foreign)];
+    scene.write(marks, &event).expect_err("refused");
+    let found = scene.report.examples(FindingKind::UnknownHandle);
+    let found = found.iter().find(|finding| finding.stream() == Some("gpu"));
+    let found = found.expect("a finding in the stream");
+    assert!(
+        found.what().starts_with("EventWrite: `message` is 0x"),
+        "{found}"
+    );
+    assert_eq!(
+        (found.session(), found.event(), found.time()),
+        ("run", None, None)
+    );
+}
+
+#[test]
+fn ids_are_those_that_were_registered() {
+    let scene = Scene::new();
+    let marks = scene.marks();
+    let mark = bytes![10_i64];
+    scene.write(marks + 1, &mark).expect_err("refused");
+    scene
+        .program
+        .write_counter(scene.stream, 5, 1 << 33, &mark)
+        .expect_err("refused");
+    let batch = nvtxEventBatch_t {
+        scope: 1 << 33,
+        ..batch(marks, &mark)
+    };
+    scene
+        .program
+        .write_batch(scene.stream, &batch)
+        .expect_err("refused");
+    assert_eq!(
+        scene
+            .report
+            .examples(FindingKind::UnknownId)
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
+        [
+            "stream \"gpu\": EventWrite: payload 0: 4294967297 is no schema of the stream's domain: register it there, and use the ID it gets",
+            "stream \"gpu\": CounterWrite: counterId 8589934592 is no counter of the stream's domain: register it there, and use the ID it gets",
+            "stream \"gpu\": EventBatchWrite: scope 8589934592 is neither predefined nor registered in the stream's domain",
+        ]
+    );
+    assert_eq!(scene.report.count(FindingKind::UnknownId), 3);
+    let attr = nvtxwStreamAttributes_t {
+        timeDomainId: 1 << 33,
+        ..stream_attr(c"other", scene.domain)
+    };
+    scene
+        .program
+        .open_with(scene.session, &attr)
+        .expect_err("refused");
+    assert_eq!(scene.report.count(FindingKind::UnknownId), 4);
+}
+
+#[test]
+fn one_stream_is_written_by_one_thread_at_a_time() {
+    let scene = Scene::new();
+    let marks = scene.marks();
+    let (table, stream) = (scene.program.table(), number(scene.stream));
+    from_inside(move || {
+        let mark = bytes![11_i64];
+        let payload = payload(marks, &mark);
+        let write = table.EventWrite.expect("a member");
+        // SAFETY:
+        // - The payload lives until the call returns.
+        let code = unsafe { write(handle(stream), &payload, 1) };
+        assert_eq!(code, NVTXW_RESULT_FAILED);
+    });
+    scene.program.table();
+    let write = table.EventWrite.expect("a member");
+    let mark = bytes![10_i64];
+    // SAFETY:
+    // - The payload lives until the call returns.
+    let code = unsafe { write(scene.stream, &payload(marks, &mark), 1) };
+    assert_eq!(code, NVTXW_RESULT_SUCCESS);
+    assert_eq!(
+        scene.found(),
+        [
+            "overlapping-calls: stream \"gpu\": EventWrite: another call is inside this stream: calls on one stream must not overlap, nor come from inside the backend"
+        ]
+    );
+}
+
+#[test]
+fn no_session_ends_under_a_call() {
+    let scene = Scene::new();
+    let marks = scene.marks();
+    let (table, session) = (scene.program.table(), number(scene.session));
+    from_inside(move || {
+        let end = table.SessionEnd.expect("a member");
+        // SAFETY:
+        // - Handles are never followed.
+        let code = unsafe { end(handle(session)) };
+        assert_eq!(code, NVTXW_RESULT_FAILED);
+    });
+    let write = table.EventWrite.expect("a member");
+    let mark = bytes![10_i64];
+    // SAFETY:
+    // - The payload lives until the call returns.
+    let code = unsafe { write(scene.stream, &payload(marks, &mark), 1) };
+    assert_eq!(code, NVTXW_RESULT_SUCCESS);
+    let found = scene.found();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("overlapping-calls: SessionEnd: nothing was ended: "),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_batch_is_a_whole_number_of_items() {
+    let scene = Scene::new();
+    let marks = scene.marks();
+    let bytes = [0; 12];
+    scene
+        .program
+        .write_batch(scene.stream, &batch(marks, &bytes))
+        .expect_err("refused");
+    let attr = counter_attr(c"n", NVTX_PAYLOAD_ENTRY_TYPE_INT64);
+    let counter = scene
+        .program
+        .counter(scene.domain, &attr)
+        .expect("a counter");
+    let samples = counter_batch(counter, &bytes, Some(&[7, 8]));
+    scene
+        .program
+        .write_counters(scene.stream, &samples)
+        .expect_err("refused");
+    let found = scene.report.examples(FindingKind::BatchSize);
+    assert_eq!(
+        found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [
+            "stream \"gpu\": EventBatchWrite: size is 12, which leaves 4 bytes over: each event has 8 bytes; nothing was written",
+            "stream \"gpu\": CounterBatchWrite: countersSize is 12, which leaves 4 bytes over: each sample has 8 bytes; nothing was written",
+        ]
+    );
+}
+
+#[test]
+fn what_the_sdk_finds_invalid_is_told() {
+    let scene = Scene::new();
+    let ranges = scene.whole_ranges();
+    let bytes = [bytes![10_i64, 20_i64], bytes![30_i64, 29_i64]].concat();
+    scene
+        .program
+        .write_batch(scene.stream, &batch(ranges, &bytes))
+        .expect_err("refused");
+    scene.program.write(scene.stream, &[]).expect_err("refused");
+    let found = |kind| {
+        let found = scene.report.examples(kind);
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(FindingKind::EndBeforeStart),
+        ["stream \"gpu\": EventBatchWrite: event 1 of 2: ends before it starts: start 30, end 29"]
+    );
+    assert_eq!(
+        found(FindingKind::RefusedCall),
+        [
+            "stream \"gpu\": EventWrite: no payload has an event role: there is none; an event has exactly one"
+        ]
     );
 }

@@ -10,5 +10,6 @@ mod recorder;
 mod calls;
 mod order;
 mod ranges;
+mod registrations;
 mod scene;
 mod values;

@@ -211,6 +211,6 @@ fn many_batches_of_few_items_are_noticed() {
     assert_eq!(write(64, 4), [""; 0]);
     assert_eq!(
         write(64, 3),
-        ["tiny-batches: stream \"gpu\": 192 events came in 64 batches"]
+        ["tiny-batches: stream \"gpu\": 192 events and samples came in 64 batches"]
     );
 }

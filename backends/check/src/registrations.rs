@@ -1,0 +1,205 @@
+//! What is checked of what a producer registers.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+
+use nvtxw_backend::Domain;
+use nvtxw_backend::call::{
+    EntryAttributes, EnumValue, Message, Registration, Semantic, SemanticNode,
+};
+
+use crate::finding::{FindingKind, Place};
+use crate::reserved;
+use crate::values::not_utf8;
+
+/// What is known of the names and IDs of a session, by the number of the domain.
+#[derive(Default)]
+pub(crate) struct Names {
+    /// To what of which ID each name was given first.
+    given: HashMap<Name, u64>,
+    /// The names of categories.
+    categories: HashMap<(u32, u32), Box<[u8]>>,
+    /// IDs that nothing was registered under when they were used.
+    missed: HashMap<(u32, u64), Place>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Name {
+    domain: u32,
+    /// Of what kind of object.
+    what: &'static str,
+    /// The scope that a counter or a scope is in.
+    within: u64,
+    text: Box<[u8]>,
+}
+
+/// What a registration is found to break.
+pub(crate) type Breach = (FindingKind, Place, String);
+
+impl Names {
+    /// An ID was used that nothing is registered under. Only those count that the producer picks itself.
+    pub(crate) fn miss(&mut self, domain: u32, id: u64, place: Place) {
+        if (1 << 24..1 << 32).contains(&id) {
+            self.missed.entry((domain, id)).or_insert(place);
+        }
+    }
+
+    /// Takes a registration, and tells what it breaks.
+    pub(crate) fn take(
+        &mut self,
+        domain: &Domain,
+        registration: &Registration<'_>,
+        mut broken: impl FnMut(Breach),
+    ) {
+        let index = domain.index();
+        let member = registration.member();
+        each_text(registration, &mut |what, text| {
+            if let Some(bad) = not_utf8(text.to_bytes()) {
+                let what = format!("{member}: {what} is {bad}");
+                broken((FindingKind::NotUtf8, Place::default(), what));
+            }
+        });
+        if let Some(reserved) = of_registration(registration) {
+            let what = format!("{member}{}: {reserved}", named(registration));
+            broken((FindingKind::ReservedFlags, Place::default(), what));
+        }
+        let id = match registration {
+            Registration::Scope { id, .. }
+            | Registration::Schema { id, .. }
+            | Registration::Enum { id, .. }
+            | Registration::Counter { id, .. }
+            | Registration::TimeDomain { id, .. } => *id,
+            _ => 0,
+        };
+        if let Some(place) = self.missed.remove(&(index, id)) {
+            let what = format!("uses the ID {id}, under which {member} registers something later");
+            broken((FindingKind::LateRegistration, place, what));
+        }
+        if let Some(twice) = self.twice(index, registration) {
+            let what = format!("{member}: {twice}");
+            broken((FindingKind::NameTwice, Place::default(), what));
+        }
+    }
+
+    /// How a name is given twice.
+    fn twice(&mut self, domain: u32, registration: &Registration<'_>) -> Option<String> {
+        if let Registration::Category { category, name } = registration {
+            let name = name.to_bytes();
+            let before = self.categories.insert((domain, *category), name.into());
+            if let Some(before) = before.filter(|before| **before != *name) {
+                return Some(format!(
+                    "the category {category} is `{}` already, and now `{}`",
+                    before.escape_ascii(),
+                    name.escape_ascii()
+                ));
+            }
+        }
+        let (what, within, name, id) = match registration {
+            Registration::Category { category, name } => {
+                ("category", 0, Some(*name), u64::from(*category))
+            }
+            Registration::Scope { attributes, id } => {
+                ("scope", attributes.parent, attributes.path, *id)
+            }
+            Registration::Schema { attributes, id } => ("schema", 0, attributes.name, *id),
+            Registration::Enum { attributes, id } => ("enum", 0, attributes.name, *id),
+            Registration::Counter { attributes, id } => {
+                ("counter", attributes.scope, attributes.name, *id)
+            }
+            _ => return None,
+        };
+        let name = name.map(CStr::to_bytes).filter(|name| !name.is_empty())?;
+        let key = Name {
+            domain,
+            what,
+            within,
+            text: name.into(),
+        };
+        let first = *self.given.entry(key).or_insert(id);
+        (first != id).then(|| {
+            let name = name.escape_ascii();
+            format!("the {what} {first} is `{name}` already, and now {id} is too")
+        })
+    }
+}
+
+fn of_registration(registration: &Registration<'_>) -> Option<String> {
+    match registration {
+        Registration::Schema { attributes, .. } => reserved::of_schema(attributes),
+        Registration::Enum { attributes, .. } => reserved::of_enum(attributes),
+        Registration::Counter { attributes, .. } => reserved::of_semantics(&attributes.semantics),
+        Registration::TimeDomain { attributes, .. } => reserved::of_time_domain(attributes),
+        _ => None,
+    }
+}
+
+/// The name of what is registered, to be put behind the member's.
+fn named(registration: &Registration<'_>) -> String {
+    let name = match registration {
+        Registration::Schema { attributes, .. } => attributes.name,
+        Registration::Enum { attributes, .. } => attributes.name,
+        Registration::Counter { attributes, .. } => attributes.name,
+        _ => None,
+    };
+    name.map_or_else(String::new, |name| {
+        format!(" of `{}`", name.to_string_lossy())
+    })
+}
+
+/// Calls `each` with each text of a registration, and what it is.
+fn each_text(registration: &Registration<'_>, each: &mut dyn FnMut(&str, &CStr)) {
+    match registration {
+        Registration::Domain { name } => optional("the name", *name, each),
+        Registration::Category { name, .. } => each("the name", name),
+        Registration::String { text, .. } => each("the string", text),
+        Registration::Resource(attributes) => {
+            if let Message::Text(text) = attributes.message {
+                each("the message", text);
+            }
+        }
+        Registration::Scope { attributes, .. } => optional("the path", attributes.path, each),
+        Registration::Schema { attributes, .. } => {
+            optional("the name", attributes.name, each);
+            for (index, entry) in attributes.entries.iter().enumerate() {
+                let EntryAttributes {
+                    name,
+                    description,
+                    semantics,
+                    ..
+                } = entry;
+                optional(&format!("the name of entry {index}"), *name, each);
+                let what = format!("the description of entry {index}");
+                optional(&what, *description, each);
+                of_semantics(semantics, each);
+            }
+        }
+        Registration::Enum { attributes, .. } => {
+            optional("the name", attributes.name, each);
+            for (index, EnumValue { name, .. }) in attributes.entries.iter().enumerate() {
+                each(&format!("the name of value {index}"), name);
+            }
+        }
+        Registration::Counter { attributes, .. } => {
+            optional("the name", attributes.name, each);
+            optional("the description", attributes.description, each);
+            of_semantics(&attributes.semantics, each);
+        }
+        Registration::TimeDomain { .. } => {}
+    }
+}
+
+fn of_semantics(semantics: &[SemanticNode<'_>], each: &mut dyn FnMut(&str, &CStr)) {
+    for node in semantics {
+        match node.semantic {
+            Semantic::Counter { unit, .. } => optional("the unit", unit, each),
+            Semantic::Correlation { name, .. } => optional("the correlation's name", name, each),
+            _ => {}
+        }
+    }
+}
+
+fn optional(what: &str, text: Option<&CStr>, each: &mut dyn FnMut(&str, &CStr)) {
+    if let Some(text) = text {
+        each(what, text);
+    }
+}
