@@ -1,8 +1,12 @@
 //! `nvtxw info`: what is in a trace.
 
+#[cfg(feature = "parquet")]
+mod args;
 mod clocks;
 mod json;
 mod packets;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod perfetto;
 mod report;
 mod summary;
@@ -26,7 +30,7 @@ use crate::page::Page;
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Options {
-    /// The trace: a Perfetto file (.pftrace), perhaps compressed by gzip; `-` is standard input
+    /// The trace: a Perfetto file (.pftrace), perhaps compressed by gzip, or the folder of a Parquet dataset; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Prints JSON, with the members that docs/info.md describes
@@ -73,6 +77,9 @@ pub fn run(options: &Options) -> Result<()> {
 }
 
 fn read(path: &Path) -> Result<Summary> {
+    if path.is_dir() {
+        return dataset(path);
+    }
     let failed = |error| Error::io("read", path, error);
     let source: Box<dyn Read> = match path == Path::new("-") {
         true => Box::new(io::stdin()),
@@ -84,6 +91,9 @@ fn read(path: &Path) -> Result<Summary> {
     }
     let problem = match Kind::of(&head) {
         Kind::Packets => return Ok(perfetto::read(source)),
+        Kind::Part => {
+            "this is a part of a Parquet dataset: name the dataset's folder, the one with `events` and `metadata` in it".to_owned()
+        }
         Kind::Empty => "the file is empty".to_owned(),
         Kind::Unknown => {
             "this is no trace that `nvtxw info` knows: it reads Perfetto files".to_owned()
@@ -92,6 +102,22 @@ fn read(path: &Path) -> Result<Summary> {
     Err(Error::Input {
         path: path.to_owned(),
         problem,
+    })
+}
+
+/// A folder: what the format `parquet` writes.
+fn dataset(path: &Path) -> Result<Summary> {
+    let problem = if !path.join("metadata").is_dir() {
+        "this is a folder, and no Parquet dataset of ours: there is no `metadata` in it"
+    } else {
+        #[cfg(feature = "parquet")]
+        return parquet::read(path);
+        #[cfg(not(feature = "parquet"))]
+        "this is a Parquet dataset, which this build of `nvtxw` can't read: build it with `--features parquet`"
+    };
+    Err(Error::Input {
+        path: path.to_owned(),
+        problem: problem.to_owned(),
     })
 }
 
@@ -108,6 +134,8 @@ fn peek(mut source: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
 
 enum Kind {
     Packets,
+    /// A Parquet file.
+    Part,
     Empty,
     Unknown,
 }
@@ -116,6 +144,7 @@ impl Kind {
     fn of(head: &[u8]) -> Self {
         match head {
             [] => Self::Empty,
+            [b'P', b'A', b'R', b'1', ..] => Self::Part,
             // A packet begins like a line.
             [0x0A, ..] if !is_text(head) => Self::Packets,
             _ => Self::Unknown,
