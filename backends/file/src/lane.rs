@@ -8,7 +8,7 @@ mod floors;
 
 use std::collections::HashMap;
 
-use self::floors::Floors;
+use self::floors::{Floors, Gate};
 
 /// Readers refuse deeper nesting.
 const DEPTH_LIMIT: usize = 512;
@@ -133,6 +133,27 @@ impl Lane {
         true
     }
 
+    /// What may stand here. While it may turn out that all `is_settled`, halves must not be passed by
+    /// unseen.
+    fn gate(&self, is_settled: bool) -> Gate {
+        let Self {
+            from, latest_end, ..
+        } = *self;
+        let (from, behind, inside) = match &self.slices[..] {
+            [start] if start.half.is_some() && !start.nests && !is_settled => match start.end {
+                None => (i64::MAX, i64::MAX, i64::MIN),
+                Some(end) => (from, i64::MAX, end),
+            },
+            [slice, ..] if slice.half.is_some() => (from, i64::MIN, i64::MAX),
+            _ => (from, latest_end, latest_end),
+        };
+        Gate {
+            from,
+            behind,
+            inside,
+        }
+    }
+
     /// Which of the slices an open half is.
     fn find(&self, half: u64) -> Option<usize> {
         self.slices.iter().rposition(|s| s.half == Some(half))
@@ -164,6 +185,9 @@ pub(crate) struct Lanes {
     /// Where the last half starts whose end was not known.
     halved: Option<i64>,
     unsettled: bool,
+    /// How many lanes were looked at.
+    #[cfg(test)]
+    pub(crate) looks: u64,
 }
 
 impl Default for Lanes {
@@ -175,6 +199,8 @@ impl Default for Lanes {
             last: (i64::MIN, i64::MIN, 0),
             halved: None,
             unsettled: false,
+            #[cfg(test)]
+            looks: 0,
         }
     }
 }
@@ -226,34 +252,50 @@ impl Lanes {
     fn search(&mut self, new: Candidate) -> Spot {
         let mut crosses = false;
         let mut settled = ANY;
-        let mut next = 0;
-        while let Some(index) = self.floors.find(next, new.start) {
-            let lane = &mut self.lanes[index];
-            if lane.from > new.start {
-                self.floors.set(index, lane.from);
-                continue;
+        // Who is declared to nest may cross others, and a half may have to know what it was put under.
+        let sees_all = new.nests || new.end.is_none() && !self.unsettled;
+        let end = new.end.unwrap_or(i64::MAX);
+        let lets = |gate: &Gate| {
+            gate.from <= new.start && (sees_all || gate.behind <= new.start || gate.inside >= end)
+        };
+        // The first lane's gate is not kept up.
+        let mut next = (!self.lanes.is_empty()).then_some(0);
+        while let Some(index) = next {
+            #[cfg(test)]
+            {
+                self.looks += 1;
             }
+            let lane = &mut self.lanes[index];
             match lane.fit(new) {
                 Fit::Inside(around) => {
                     lane.place(around, new, settled);
-                    return self.placed(new, index as u32, crosses);
+                    return self.placed(new, index as u32, settled, crosses);
                 }
                 Fit::Crosses => crosses = true,
                 Fit::Under(outer) => settled.0 = settled.0.max(outer),
                 Fit::No => {}
             }
-            next = index + 1;
+            next = self.floors.find(index + 1, lets);
         }
         let lane = self.add(new, settled);
-        self.placed(new, lane, crosses)
+        self.placed(new, lane, settled, crosses)
     }
 
-    fn placed(&mut self, new: Candidate, lane: u32, crosses: bool) -> Spot {
+    fn placed(&mut self, new: Candidate, lane: u32, settled: (i64, i64), crosses: bool) -> Spot {
         if let Some(half) = new.half() {
             self.halved = Some(new.start);
             self.open.insert(half, lane);
+            // Any end would tell a better place, and a start that stays open has a lane of its own.
+            self.unsettled |= !new.nests && settled.0 == i64::MAX;
         }
+        self.set_gate(lane);
         Spot { lane, crosses }
+    }
+
+    fn set_gate(&mut self, lane: u32) {
+        let index = lane as usize;
+        let gate = self.lanes[index].gate(!self.unsettled);
+        self.floors.set(index, gate);
     }
 
     /// What starts no later than something that was put here before.
@@ -271,6 +313,13 @@ impl Lanes {
 
     /// Open halves that start where this range does stand before it, whichever is longer.
     fn compare(&mut self, start: i64, end: Option<i64>, order: u64) {
+        if self.unsettled {
+            return;
+        }
+        #[cfg(test)]
+        {
+            self.looks += self.open.len() as u64;
+        }
         for (&half, &lane) in &self.open {
             let lane = &mut self.lanes[lane as usize];
             if let Some(at) = lane.find(half)
@@ -290,10 +339,11 @@ impl Lanes {
         }
     }
 
-    /// Puts a range on a lane of its own, as it may stay open. Any end would have told a better one.
+    /// Puts a range that was started on a lane of its own, as it may stay open. Any end would have told
+    /// a better one.
     pub(crate) fn place_alone(&mut self, new: Candidate) -> u32 {
         let lane = self.add(new, (i64::MAX, i64::MAX));
-        self.placed(new, lane, false).lane
+        self.placed(new, lane, ANY, false).lane
     }
 
     fn add(&mut self, new: Candidate, settled: (i64, i64)) -> u32 {
@@ -303,18 +353,18 @@ impl Lanes {
             slices: Vec::new(),
         };
         lane.place(0, new, settled);
-        self.floors.set(self.lanes.len(), lane.from);
         self.lanes.push(lane);
         (self.lanes.len() - 1) as u32
     }
 
     /// Tells where a half will be [closed](Self::close).
     pub(crate) fn announce(&mut self, half: u64, end: i64) {
-        if let Some(&lane) = self.open.get(&half)
-            && let lane = &mut self.lanes[lane as usize]
+        if let Some(&index) = self.open.get(&half)
+            && let lane = &mut self.lanes[index as usize]
             && let Some(at) = lane.find(half)
         {
             lane.slices[at].end = Some(end);
+            self.set_gate(index);
         }
     }
 
@@ -372,6 +422,7 @@ impl Lanes {
             lane.slices.pop();
         }
         self.unsettled |= moved > 0;
+        self.set_gate(index);
         self.compare(start, Some(end), half);
         moved
     }

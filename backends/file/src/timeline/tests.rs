@@ -1,3 +1,4 @@
+mod open;
 mod order;
 
 use super::*;
