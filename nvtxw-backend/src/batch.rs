@@ -10,7 +10,7 @@ use crate::data::{Flex, Steps};
 use crate::event::Event;
 use crate::raw::EventBatchArg;
 use crate::refusal::{Refusal, RefusalTally, Result};
-use crate::schema::{AttributesAt, Plan, Schema, Shape};
+use crate::schema::{Plan, Schema, Shape};
 use crate::stream::StreamInfo;
 
 /// Events of one schema.
@@ -72,8 +72,7 @@ impl<'a> EventBatch<'a> {
             Shape::Dynamic => {
                 let (steps, mut rest) = (self.steps(), self.bytes);
                 let mut event = self.unread();
-                let mut split = || self.split(&mut event, &mut rest, &steps, &mut None);
-                std::iter::from_fn(&mut split).count()
+                std::iter::from_fn(|| self.next(&mut event, &mut rest, &steps)).count()
             }
             _ => self.bytes.len() / self.schema.size,
         }
@@ -205,41 +204,33 @@ impl<'a> EventBatch<'a> {
     }
 
     /// The same for a dynamic schema.
+    #[inline(never)]
     fn next_dynamic(
         &self,
         event: &mut Event<'a>,
         rest: &mut &'a [u8],
         steps: &Steps,
     ) -> Option<Result<()>> {
-        let mut late = None;
-        let bytes = self.split(event, rest, steps, &mut late)?;
-        Some(bytes.and_then(|bytes| match self.schema.plan.refers {
-            // What it refers to must be its own.
-            true => event.read(bytes, self.scope, steps),
-            false => event.read_at(
-                bytes,
-                self.scope,
-                late.as_ref().unwrap_or(&self.schema.plan.at),
-            ),
-        }))
-    }
-
-    /// Takes the bytes of the first event, of a dynamic schema, off `rest`. What has no fixed place in it is [found](Event::find).
-    fn split(
-        &self,
-        event: &mut Event<'a>,
-        rest: &mut &'a [u8],
-        steps: &Steps,
-        late: &mut Option<AttributesAt>,
-    ) -> Option<Result<&'a [u8]>> {
         if rest.is_empty() {
             return None;
         }
-        let end = match rest.len() < self.schema.size {
-            true => Err(cut_short("an event", self.schema, rest.len())),
-            false => event.find(rest, steps, late),
+        let (schema, mut late) = (self.schema, None);
+        let end = match rest.len() < schema.size {
+            true => Err(cut_short("an event", schema, rest.len())),
+            false => event.find(rest, steps, &mut late),
         };
-        Some(split(rest, end, "event"))
+        let bytes = match split(rest, end, "event") {
+            Ok(bytes) => bytes,
+            Err(refusal) => return Some(Err(refusal)),
+        };
+        Some(match schema.plan.refers {
+            // What it refers to must be its own.
+            true => event.read(bytes, self.scope, steps),
+            false => {
+                let at = late.as_ref().unwrap_or(&schema.plan.at);
+                event.read_at(bytes, self.scope, at)
+            }
+        })
     }
 
     /// What the producer gets for the events that were left out.

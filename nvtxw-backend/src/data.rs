@@ -64,6 +64,17 @@ impl Steps {
         self.0.set(rest.unwrap_or_default());
         rest.is_some()
     }
+
+    /// How many bytes come before the first unit of all zero bytes, `Some(None)` if there is none. `None` if to look for it takes
+    /// more steps than are left.
+    #[inline]
+    pub(crate) fn find_null(&self, bytes: &[u8], unit: usize) -> Option<Option<usize>> {
+        let affordable = usize::try_from(self.left()).unwrap_or(usize::MAX);
+        let window = &bytes[..bytes.len().min(affordable)];
+        let len = text::find_null(window, unit);
+        self.try_take(len.unwrap_or(window.len()) as u64);
+        (len.is_some() || window.len() == bytes.len()).then_some(len)
+    }
 }
 
 /// What the payloads of an event may refer to.
@@ -140,23 +151,6 @@ impl<'a> Data<'_, 'a> {
             (None, Beyond::Shown) => Ok(Target::Address(address)),
             (None, Beyond::Refused) => Err(points_outside(field, address)),
         }
-    }
-
-    /// How many bytes come before the first unit of all zero bytes.
-    pub(crate) fn find_null(
-        &self,
-        field: &Field,
-        bytes: &[u8],
-        unit: usize,
-    ) -> Result<Option<usize>> {
-        let affordable = usize::try_from(self.steps.left()).unwrap_or(usize::MAX);
-        let window = &bytes[..bytes.len().min(affordable)];
-        let len = text::find_null(window, unit);
-        self.steps.take(len.unwrap_or(window.len()) as u64, field)?;
-        if len.is_none() && window.len() < bytes.len() {
-            return Err(too_much(field));
-        }
-        Ok(len)
     }
 }
 

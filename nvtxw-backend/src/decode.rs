@@ -95,7 +95,13 @@ pub(crate) fn visit<V: Visitor>(
         Read::Nothing => {}
         Read::String => visit_string(field, read(bytes, at), context, visitor),
         Read::Text => visit_text(field, &bytes[at..], visitor),
-        Read::Loose => visit_loose(field, context, visitor),
+        Read::LooseText => {
+            if let Some(Some(text)) = context.found.get(at) {
+                visitor.value(field, Value::Text(text));
+            }
+        }
+        Read::LooseOne => visit_one(field, at, context, visitor),
+        Read::Loose => visit_loose(field, at, context, visitor),
         Read::Union => visit_union(field, bytes, at, context, visitor),
         Read::Struct => visit_struct(field, &bytes[at..], context, visitor),
         // Each by its name, so that no range is checked before the jump.
@@ -186,26 +192,22 @@ fn visit_other<V: Visitor>(
     }
 }
 
-/// Shows a loose field, whose data is located.
+/// Shows a loose field that is one element.
 #[inline(never)]
-fn visit_loose<V: Visitor>(field: &Field, context: &Context<'_>, visitor: &mut V) {
-    let located = field.loose.and_then(|slot| context.found.get(slot));
-    if let Some(Some(bytes)) = located {
-        match (&field.kind, field.extent) {
-            (FieldKind::Text(ty), Extent::Entry(_) | Extent::ZeroTerminated) => {
-                visitor.value(field, text::value(*ty, bytes));
-            }
-            _ => visit_elements(field, bytes, context, visitor),
-        }
+fn visit_one<V: Visitor>(field: &Field, slot: usize, context: &Context<'_>, visitor: &mut V) {
+    if let Some(Some(bytes)) = context.found.get(slot) {
+        visit(field, field.element, bytes, 0, context, visitor);
     }
 }
 
-/// Shows all elements of a field, or all of its fixed text.
+/// Shows a loose field that is wide text, or several elements.
 #[inline(never)]
-fn visit_elements<V: Visitor>(field: &Field, bytes: &[u8], context: &Context<'_>, visitor: &mut V) {
-    match field.is_one() {
-        true => visit(field, field.element, bytes, 0, context, visitor),
-        false => visit_array(field, bytes.len() / field.size, bytes, context, visitor),
+fn visit_loose<V: Visitor>(field: &Field, slot: usize, context: &Context<'_>, visitor: &mut V) {
+    if let Some(Some(bytes)) = context.found.get(slot) {
+        match field.kind {
+            FieldKind::Text(ty) => visitor.value(field, text::value(ty, bytes)),
+            _ => visit_array(field, bytes.len() / field.size, bytes, context, visitor),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::attributes::Attributes;
 use crate::data::{Data, Flex, Steps};
 use crate::decode::{self, Context};
 use crate::domain::Domain;
-use crate::locate::{self, Found};
+use crate::locate::Found;
 use crate::refusal::{Cause, Refusal, Result};
 use crate::scalar::read;
 use crate::schema::{AttributesAt, MessageAt, Schema, Scopes, TimeAt, Way};
@@ -26,25 +26,25 @@ use crate::walk;
 #[derive(Debug)]
 pub struct Event<'a> {
     stream: &'a StreamInfo,
-    schema: &'a Arc<Schema>,
+    pub(crate) schema: &'a Arc<Schema>,
     kind: EventKind,
-    domain: &'a Domain,
+    pub(crate) domain: &'a Domain,
     /// Of the payload that has that schema.
     bytes: &'a [u8],
     /// All payloads, if these are not just that one.
     many: Option<&'a [Payload<'a>]>,
     /// Whether the fields of the one payload are found without a walk.
     is_direct: bool,
-    flex: Option<Flex<'a>>,
+    pub(crate) flex: Option<Flex<'a>>,
     start: i64,
     /// Of a range.
     end: Option<i64>,
     time_domain: u64,
     end_time_domain: u64,
-    attributes: Attributes<'a>,
+    pub(crate) attributes: Attributes<'a>,
     scope: u64,
     /// The loose fields of the one payload.
-    found: Found<'a>,
+    pub(crate) found: Found<'a>,
 }
 
 /// When an event happens, in ticks of its [time domain](Event::time_domain).
@@ -238,36 +238,46 @@ impl<'a> Event<'a> {
 
     /// Finds, and checks, what has no fixed place, and the message if it is among that. Returns where the event ends. `late`
     /// becomes where the attributes are, if not all are where the plan says.
+    #[inline(always)]
     pub(crate) fn find(
         &mut self,
         bytes: &'a [u8],
         steps: &Steps,
         late: &mut Option<AttributesAt>,
     ) -> Result<usize> {
-        let schema = self.schema;
-        let payload = Payload {
-            schema,
-            bytes,
-            count: None,
-        };
+        match self.schema.plan.way {
+            Way::Regular => self.locate(bytes, steps),
+            _ => self.walk(bytes, steps, late),
+        }
+    }
+
+    /// The same by a walk.
+    #[inline(never)]
+    fn walk(
+        &mut self,
+        bytes: &'a [u8],
+        steps: &Steps,
+        late: &mut Option<AttributesAt>,
+    ) -> Result<usize> {
         let data = Data {
-            payloads: &[payload],
+            payloads: &[self.payload(bytes)],
             flex: self.flex,
             domain: self.domain,
             steps,
         };
-        if schema.plan.way != Way::Regular {
-            let found = walk::check(schema, bytes, &data)?;
-            self.attributes.message = found.message;
-            *late = found.at;
-            return Ok(found.end);
+        let found = walk::check(self.schema, bytes, &data)?;
+        self.attributes.message = found.message;
+        *late = found.at;
+        Ok(found.end)
+    }
+
+    /// The one payload, of these bytes.
+    fn payload(&self, bytes: &'a [u8]) -> Payload<'a> {
+        Payload {
+            schema: self.schema,
+            bytes,
+            count: None,
         }
-        let end = locate::locate(schema, bytes, &data, &mut self.found)?;
-        if let Some(MessageAt::Loose(index)) = schema.plan.message {
-            let field = &schema.fields[index];
-            self.attributes.message = locate::message(field, &self.found, data.domain);
-        }
-        Ok(end)
     }
 
     /// Becomes the event with these bytes, in which all that has no fixed place is found, and whose attributes are there.
@@ -485,11 +495,7 @@ impl<'a> Event<'a> {
 
     fn visit_payloads<V: Visitor>(&self, visitor: &mut V) {
         let domain = self.domain;
-        let one = [Payload {
-            schema: self.schema,
-            bytes: self.bytes,
-            count: None,
-        }];
+        let one = [self.payload(self.bytes)];
         let data = Data {
             payloads: self.many.unwrap_or(&one),
             flex: self.flex,

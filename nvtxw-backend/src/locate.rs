@@ -3,14 +3,17 @@
 //!
 //! Their data is located, and checked, when the event comes; each look at the event's fields finds it in place.
 
-use crate::data::{Data, SKIPPED, Target, endless, outside, too_much};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use crate::data::{Data, Flex, SKIPPED, Steps, Target, endless, outside, too_much};
 use crate::decode::check_elements;
 use crate::domain::Domain;
-use crate::event::Text;
-use crate::refusal::Result;
+use crate::event::{Event, Payload, Text};
+use crate::refusal::{Refusal, Result};
 use crate::region::Region;
 use crate::scalar::{Read, read};
-use crate::schema::{Beyond, Extent, Field, FieldKind, Integer, Place, Schema, Shape};
+use crate::schema::{Beyond, Extent, Field, FieldKind, Integer, MessageAt, Place, Schema, Shape};
 use crate::text;
 
 /// So many fields of an event may be loose; with more, its payload is walked through.
@@ -25,10 +28,12 @@ pub(crate) struct Loose {
     /// The field's index.
     pub(crate) field: usize,
     start: Start,
-    refers: bool,
+    via: Via,
     extent: LooseExtent,
     /// Bytes of one element, or of one code unit of text.
     unit: usize,
+    /// One step stands for so many bytes of it, as a power of two.
+    step: u32,
     is_text: bool,
     has_checks: bool,
 }
@@ -39,6 +44,16 @@ enum Start {
     At(usize),
     /// Where the one before it ends, under this alignment but one, which is a power of two.
     Follows(usize),
+}
+
+/// What is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Via {
+    /// Its data.
+    Nothing,
+    /// An offset that leads to its data, and counts in flexible data if there is such.
+    Offset,
+    Pointer,
 }
 
 /// How much of it there is.
@@ -74,128 +89,201 @@ impl Loose {
             }
             (Extent::Payload(_), _) => return None,
         };
-        let is_inside = match field.place {
-            Place::Pointer(beyond) => beyond == Beyond::Refused,
-            _ => true,
+        let via = match field.place {
+            Place::Here => Via::Nothing,
+            Place::FromBase | Place::FromHere => Via::Offset,
+            Place::Pointer(Beyond::Refused) => Via::Pointer,
+            Place::Pointer(_) => return None,
         };
-        if !is_settled || !is_inside {
-            return None;
-        }
-        Some(Self {
+        let is_text = matches!(field.kind, FieldKind::Text(_));
+        is_settled.then_some(Self {
             field: field.index,
             start: match field.follows {
                 true => Start::Follows(field.align - 1),
                 false => Start::At(field.offset),
             },
-            refers: field.place != Place::Here,
+            via,
             extent,
             unit: field.size,
-            is_text: matches!(field.kind, FieldKind::Text(_)),
+            step: if is_text { SKIPPED.ilog2() } else { 0 },
+            is_text,
             has_checks: field.has_checks,
         })
     }
 }
 
-/// Locates the loose fields of a payload of a regular schema, and refuses it if something in them is bad. Returns where the
-/// payload ends.
-pub(crate) fn locate<'a>(
-    schema: &'a Schema,
-    bytes: &'a [u8],
-    data: &Data<'_, 'a>,
-    found: &mut Found<'a>,
-) -> Result<usize> {
-    if !data.steps.try_take(schema.plan.work) {
-        return Err(too_much(&schema.fields[0]));
-    }
-    let (mut cursor, mut end) = (0, schema.size);
-    for (slot, loose) in schema.plan.loose.iter().enumerate().take(LOOSE) {
-        let field = || &schema.fields[loose.field];
-        let start = match loose.start {
-            Start::At(at) => at,
-            Start::Follows(mask) => (cursor + mask) & !mask,
-        };
-        let (mut region, mut at) = (bytes, start);
-        if loose.refers {
-            cursor = start + size_of::<u64>();
-            end = end.max(cursor);
-            let Some(reference) = bytes.get(start..cursor) else {
-                let region = Region::Inside(bytes);
-                return Err(outside(field(), start, size_of::<u64>(), region));
+impl<'a> Event<'a> {
+    /// Locates the loose fields of the payload, of a regular schema, with which `bytes` start, and the message if it is among
+    /// them; refuses it if something in them is bad. Returns where the payload ends.
+    #[inline(always)]
+    pub(crate) fn locate(&mut self, bytes: &'a [u8], steps: &Steps) -> Result<usize> {
+        let schema = &**self.schema;
+        if !steps.try_take(schema.plan.work) {
+            return Err(too_much(&schema.fields[0]));
+        }
+        let (mut cursor, mut end) = (0, schema.size);
+        let found = Cell::from_mut(&mut self.found[..]).as_slice_of_cells();
+        for (loose, place) in schema.plan.loose.iter().zip(found) {
+            let search = Search {
+                loose,
+                schema: self.schema,
+                bytes,
+                flex: &self.flex,
+                domain: self.domain,
+                found,
+                steps,
             };
-            let here = Region::Inside(bytes);
-            match data.target(field(), read(reference, 0), cursor, here)? {
-                Target::At(Region::Inside(there), place) => (region, at) = (there, place),
-                // What leads out of the event is found by a walk.
-                Target::Nothing | Target::Address(_) | Target::At(Region::Outside(_), _) => {
-                    found[slot] = None;
-                    continue;
-                }
+            let start = match loose.start {
+                Start::At(at) => at,
+                Start::Follows(mask) => (cursor + mask) & !mask,
+            };
+            if loose.via == Via::Nothing {
+                let (content, taken) = search.content(bytes, start)?;
+                place.set(Some(content));
+                cursor = start + taken;
+            } else {
+                place.set(search.referred(start)?);
+                cursor = start + size_of::<u64>();
+            }
+            end = end.max(cursor);
+        }
+        if let Some(MessageAt::Loose(index)) = schema.plan.message {
+            self.attributes.message = self.located_message(&schema.fields[index]);
+        }
+        Ok(end)
+    }
+
+    /// The message that is in a loose field.
+    #[inline(never)]
+    fn located_message(&self, field: &Field) -> Option<Text<'a>> {
+        let data = self.found[field.loose?]?;
+        match (&field.kind, field.extent) {
+            (FieldKind::Text(ty), Extent::Schema) => {
+                Text::of(text::value(*ty, text::before_null(*ty, data)))
+            }
+            (FieldKind::Text(ty), _) => Text::of(text::value(*ty, data)),
+            _ => self.domain.registered(read(data, 0)).map(Text::Registered),
+        }
+    }
+}
+
+/// The search for the data of a loose field.
+struct Search<'s, 'a> {
+    loose: &'s Loose,
+    schema: &'a Arc<Schema>,
+    /// They start with the payload.
+    bytes: &'a [u8],
+    flex: &'s Option<Flex<'a>>,
+    domain: &'a Domain,
+    /// The data of the fields before.
+    found: &'s [Cell<Option<&'a [u8]>>],
+    steps: &'s Steps,
+}
+
+impl<'a> Search<'_, 'a> {
+    /// The data that the reference at `start` leads to; `None` if that is null.
+    #[inline(always)]
+    fn referred(&self, start: usize) -> Result<Option<&'a [u8]>> {
+        if let (Via::Offset, Some(flex)) = (self.loose.via, self.flex)
+            && let Some(rest) = self.bytes.get(start..)
+            && let Some(reference) = rest.first_chunk()
+        {
+            let at = u64::from_ne_bytes(*reference).wrapping_sub(flex.offset as u64);
+            if at <= flex.bytes.len() as u64 {
+                let (content, _) = self.content(flex.bytes, at as usize)?;
+                return Ok(Some(content));
             }
         }
+        self.any_referred(start)
+    }
+
+    /// The same for any reference.
+    #[inline(never)]
+    fn any_referred(&self, start: usize) -> Result<Option<&'a [u8]>> {
+        let (field, here) = (self.field(), Region::Inside(self.bytes));
+        let end = start + size_of::<u64>();
+        let Some(reference) = self.bytes.get(start..end) else {
+            return Err(outside(field, start, size_of::<u64>(), here));
+        };
+        let payload = Payload {
+            schema: self.schema,
+            bytes: self.bytes,
+            count: None,
+        };
+        let data = Data {
+            payloads: &[payload],
+            flex: *self.flex,
+            domain: self.domain,
+            steps: self.steps,
+        };
+        match data.target(field, read(reference, 0), end, here)? {
+            Target::At(Region::Inside(region), at) => {
+                let (content, _) = self.content(region, at)?;
+                Ok(Some(content))
+            }
+            // What leads out of the event is found by a walk.
+            Target::Nothing | Target::Address(_) | Target::At(Region::Outside(_), _) => Ok(None),
+        }
+    }
+
+    /// The data at `at`, and how many bytes it takes there.
+    #[inline(always)]
+    fn content(&self, region: &'a [u8], at: usize) -> Result<(&'a [u8], usize)> {
+        let loose = self.loose;
         let (size, taken) = match loose.extent {
-            LooseExtent::ZeroTerminated => up_to_null(loose, field(), region, at, data)?,
+            LooseExtent::ZeroTerminated => self.up_to_null(region, at)?,
             LooseExtent::Fixed(size) => (size, size),
-            LooseExtent::Told(integer) => {
-                let count = integer.reading.count(bytes, integer.at as usize);
-                let size = count.unwrap_or_default().saturating_mul(loose.unit);
-                (size, size)
-            }
-            LooseExtent::ToldBy(teller, reading) => {
-                let count = found[teller].and_then(|data| reading.count(data, 0));
-                let size = count.unwrap_or_default().saturating_mul(loose.unit);
-                (size, size)
-            }
+            LooseExtent::Told(integer) => self.elements(integer.count(self.bytes)),
+            LooseExtent::ToldBy(teller, reading) => self.elements(self.told_by(teller, reading)),
         };
-        let Some(content) = Region::Inside(region).piece(at, size) else {
-            return Err(outside(field(), at, size, Region::Inside(region)));
+        let Some(content) = region.get(at..).and_then(|rest| rest.get(..size)) else {
+            return Err(self.cut(region, at, size));
         };
-        let steps = if loose.is_text { size / SKIPPED } else { size };
-        if !data.steps.try_take(steps as u64) {
-            return Err(too_much(field()));
+        if !self.steps.try_take((size >> loose.step) as u64) {
+            return Err(too_much(self.field()));
         }
         if loose.has_checks {
-            check_elements(field(), content, data.domain)?;
+            check_elements(self.field(), content, self.domain)?;
         }
-        found[slot] = Some(content);
-        if !loose.refers {
-            cursor = at + taken;
-            end = end.max(cursor);
+        Ok((content, taken))
+    }
+
+    /// How many bytes come before a null, and up to behind it.
+    #[inline(always)]
+    fn up_to_null(&self, region: &[u8], at: usize) -> Result<(usize, usize)> {
+        let Some(rest) = region.get(at..) else {
+            return Err(self.cut(region, at, 0));
+        };
+        let unit = self.loose.unit;
+        match self.steps.find_null(rest, unit) {
+            Some(Some(len)) => Ok((len, len + unit)),
+            // Without a null, text ends with what it is in.
+            Some(None) if self.loose.is_text => Ok((rest.len() / unit * unit, rest.len())),
+            Some(None) => Err(endless(self.field(), rest.len())),
+            None => Err(too_much(self.field())),
         }
     }
-    Ok(end)
-}
 
-/// How many bytes come before a null, and up to behind it.
-fn up_to_null(
-    loose: &Loose,
-    field: &Field,
-    region: &[u8],
-    at: usize,
-    data: &Data<'_, '_>,
-) -> Result<(usize, usize)> {
-    let Some(rest) = region.get(at..) else {
-        return Err(outside(field, at, 0, Region::Inside(region)));
-    };
-    match data.find_null(field, rest, loose.unit)? {
-        Some(len) => Ok((len, len + loose.unit)),
-        // Without a null, text ends with what it is in.
-        None if loose.is_text => Ok((rest.len() / loose.unit * loose.unit, rest.len())),
-        None => Err(endless(field, rest.len())),
+    /// How many bytes so many elements have, twice.
+    #[inline(always)]
+    fn elements(&self, count: usize) -> (usize, usize) {
+        let size = count.saturating_mul(self.loose.unit);
+        (size, size)
     }
-}
 
-/// The message that is in a loose field.
-pub(crate) fn message<'a>(
-    field: &Field,
-    found: &Found<'a>,
-    domain: &'a Domain,
-) -> Option<Text<'a>> {
-    let data = found[field.loose?]?;
-    match (&field.kind, field.extent) {
-        (FieldKind::Text(ty), Extent::Schema) => {
-            Text::of(text::value(*ty, text::before_null(*ty, data)))
-        }
-        (FieldKind::Text(ty), _) => Text::of(text::value(*ty, data)),
-        _ => domain.registered(read(data, 0)).map(Text::Registered),
+    #[inline(never)]
+    fn told_by(&self, teller: usize, reading: Read) -> usize {
+        let count = self.found[teller].get();
+        let count = count.and_then(|data| reading.count(data, 0));
+        count.unwrap_or_default()
+    }
+
+    fn field(&self) -> &'a Field {
+        &self.schema.fields[self.loose.field]
+    }
+
+    #[cold]
+    fn cut(&self, region: &[u8], at: usize, size: usize) -> Refusal {
+        outside(self.field(), at, size, Region::Inside(region))
     }
 }

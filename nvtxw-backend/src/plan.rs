@@ -12,6 +12,7 @@ use crate::schema::{
     Place, Plan, Scopes, Shape, TimeAt, Way,
 };
 use crate::spec::{EntrySpec, SchemaSpec};
+use crate::text::unit_size;
 
 /// What the entry is to the event.
 pub(crate) fn field_role(entry: &EntrySpec<'_>, field: &Field, shape: Shape) -> Result<FieldRole> {
@@ -143,7 +144,10 @@ pub(crate) fn plan(
     for field in &mut *fields {
         field.shown = match (field.is_attribute, field.loose) {
             (true, _) => Read::Nothing,
-            (false, Some(_)) => Read::Loose,
+            (false, Some(slot)) => {
+                field.at = slot as u32;
+                loose(field)
+            }
             (false, None) => field.whole,
         };
     }
@@ -220,6 +224,15 @@ fn way(plan: &Plan, shape: Shape, fields: &mut [Field]) -> (Way, Box<[Loose]>) {
         }
     }
     (Way::Regular, all.into())
+}
+
+/// How a loose field is shown.
+fn loose(field: &Field) -> Read {
+    match field.kind {
+        _ if field.is_one() => Read::LooseOne,
+        FieldKind::Text(ty) if unit_size(ty) == 1 => Read::LooseText,
+        _ => Read::Loose,
+    }
 }
 
 fn with_time(fields: &[Field], wanted: impl Fn(TimestampRole) -> bool) -> Vec<usize> {

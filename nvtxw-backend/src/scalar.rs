@@ -4,7 +4,7 @@ use bytemuck::AnyBitPattern;
 use nvtxw_abi::EntryType;
 
 use crate::domain::Domain;
-use crate::schema::FieldKind;
+use crate::schema::{FieldKind, Integer};
 use crate::value::Value;
 
 /// The value of type `T` at `offset`, aligned or not.
@@ -50,7 +50,9 @@ pub(crate) enum Read {
     Union,
     /// Several elements.
     Array,
-    /// What an event has located.
+    /// What an event has located: text of bytes, up to where it ends; one element; other text, or several elements.
+    LooseText,
+    LooseOne,
     Loose,
     /// What an event has as an attribute, and doesn't show as a field.
     Nothing,
@@ -183,6 +185,25 @@ impl Read {
             Self::U128 => usize::try_from(read::<u128>(bytes, at)).unwrap_or(usize::MAX),
             _ => return None,
         })
+    }
+
+    /// The same, and 0 for what is no integer.
+    #[inline(never)]
+    fn any_count(self, bytes: &[u8], at: usize) -> usize {
+        self.count(bytes, at).unwrap_or_default()
+    }
+}
+
+impl Integer {
+    /// It as a number of things. `bytes` start with the struct that it is in.
+    #[inline(always)]
+    pub(crate) fn count(self, bytes: &[u8]) -> usize {
+        let at = self.at as usize;
+        match self.reading {
+            // What most lengths are needs no jump.
+            Read::U32 => read::<u32>(bytes, at) as usize,
+            reading => reading.any_count(bytes, at),
+        }
     }
 }
 

@@ -94,11 +94,7 @@ pub(crate) fn unit_size(ty: EntryType) -> usize {
 #[inline]
 pub(crate) fn find_null(bytes: &[u8], unit: usize) -> Option<usize> {
     if unit != 1 {
-        let is_null = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
-        return bytes
-            .chunks_exact(unit)
-            .position(is_null)
-            .map(|units| units * unit);
+        return find_wide_null(bytes, unit);
     }
     // Eight at a time: the first byte that is zero is the lowest whose top bit gets set.
     let (words, rest) = bytes.as_chunks::<8>();
@@ -113,6 +109,13 @@ pub(crate) fn find_null(bytes: &[u8], unit: usize) -> Option<usize> {
     rest.iter()
         .position(|byte| *byte == 0)
         .map(|at| before + at)
+}
+
+#[inline(never)]
+fn find_wide_null(bytes: &[u8], unit: usize) -> Option<usize> {
+    let is_null = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
+    let units = bytes.chunks_exact(unit).position(is_null)?;
+    Some(units * unit)
 }
 
 /// What comes before the first null, in whole units.

@@ -253,7 +253,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
                 let whole = region
                     .piece(at, field.size)
                     .ok_or_else(|| outside(field, at, field.size, region))?;
-                let len = self.data.find_null(field, whole, unit)?;
+                let len = self.find_null(field, whole, unit)?;
                 (&whole[..len.unwrap_or(whole.len())], field.size)
             }
             Extent::ZeroTerminated => {
@@ -461,8 +461,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
     ) -> Result<Option<usize>> {
         match region {
             Region::Inside(bytes) => {
-                self.data
-                    .find_null(field, bytes.get(at..).unwrap_or_default(), unit)
+                self.find_null(field, bytes.get(at..).unwrap_or_default(), unit)
             }
             Region::Outside(memory) => {
                 let left = usize::try_from(self.data.steps.left()).unwrap_or(usize::MAX);
@@ -475,6 +474,12 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
                 Ok(Some(len))
             }
         }
+    }
+
+    /// How many bytes come before the first unit of all zero bytes, if there is one.
+    fn find_null(&self, field: &Field, bytes: &[u8], unit: usize) -> Result<Option<usize>> {
+        let found = self.data.steps.find_null(bytes, unit);
+        found.ok_or_else(|| too_much(field))
     }
 
     /// What lies in one piece at `at`; returns where it ends.
