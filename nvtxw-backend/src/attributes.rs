@@ -1,6 +1,6 @@
 //! The attributes of events, at places that are known.
 
-use crate::decode;
+use crate::check;
 use crate::domain::Domain;
 use crate::event::Text;
 use crate::refusal::Result;
@@ -35,7 +35,7 @@ impl<'a> Attributes<'a> {
                 0 => {}
                 handle => match domain.registered(handle) {
                     Some(string) => self.message = Some(Text::Registered(string)),
-                    None => return Err(decode::unknown_handle(handle, "message")),
+                    None => return Err(check::unknown_handle(handle, "message")),
                 },
             },
             Some(MessageAt::Fixed { ty, offset, len }) => {

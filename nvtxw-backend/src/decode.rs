@@ -1,10 +1,10 @@
 //! The decoder of what is settled: it lies in a payload at a fixed place with a fixed size.
 
+use crate::check::selected;
 use crate::domain::Domain;
 use crate::locate::{Found, LOOSE};
-use crate::refusal::{Cause, Refusal, Result};
 use crate::scalar::{Read, read};
-use crate::schema::{Extent, Field, FieldKind, Schema, Shape};
+use crate::schema::{Extent, Field, FieldKind, Schema};
 use crate::text;
 use crate::value::{Value, Visitor};
 
@@ -151,7 +151,8 @@ fn visit_union<V: Visitor>(
 ) {
     if let FieldKind::Union(union) = &field.kind {
         visitor.begin_struct(field, union);
-        if let Some(member) = stored(field, union, bytes, at) {
+        let selected = selected(field, union, bytes, at);
+        if let Some(member) = selected.and_then(|selected| union.member(selected)) {
             let (reading, bytes) = (member.whole, &bytes[at..]);
             visit(member, reading, bytes, member.at, context, visitor);
         }
@@ -249,25 +250,6 @@ pub(crate) fn visit_array<V: Visitor>(
     visitor.end_array(field);
 }
 
-/// The member that is stored of a settled union at `at`. `bytes` start with the struct that the union is in, if it has one.
-#[inline(always)]
-fn stored<'u>(field: &Field, union: &'u Schema, bytes: &[u8], at: usize) -> Option<&'u Field> {
-    union.member(selected(field, union, bytes, at)?)
-}
-
-/// What its selector says.
-#[inline(always)]
-fn selected(field: &Field, union: &Schema, bytes: &[u8], at: usize) -> Option<u64> {
-    match (field.selected_by, union.shape) {
-        (Some(selector), _) => selector.reading.bits(bytes, selector.at as usize),
-        (None, Shape::SelectingUnion(own)) => {
-            let own = &union.fields[own];
-            own.element.bits(bytes, at + own.offset)
-        }
-        (None, _) => None,
-    }
-}
-
 /// The text of a field with which `bytes` start: of fixed length, or up to the end of `bytes`.
 #[inline]
 pub(crate) fn text_of<'a>(field: &Field, bytes: &'a [u8]) -> &'a [u8] {
@@ -279,84 +261,4 @@ pub(crate) fn text_of<'a>(field: &Field, bytes: &'a [u8]) -> &'a [u8] {
         FieldKind::Text(ty) => text::before_null(ty, bytes),
         _ => &[],
     }
-}
-
-/// Refuses a payload if something is wrong in the settled fields that nobody else looks at: a registered string is none of this
-/// domain's, or nothing is what a union's selector selects.
-pub(crate) fn check(schema: &Schema, bytes: &[u8], domain: &Domain) -> Result<()> {
-    for field in &schema.plan.checked {
-        let field = &schema.fields[*field];
-        let at = field.at as usize;
-        match (&field.kind, field.whole) {
-            (_, Read::String) => check_handle(read(bytes, at), field, domain)?,
-            (FieldKind::Union(union), Read::Union) => {
-                check_union(field, union, bytes, at, domain)?;
-            }
-            _ => check_field(field, bytes, domain)?,
-        }
-    }
-    Ok(())
-}
-
-/// The same for one of them. `bytes` start with the struct that it is in, if it has one.
-#[inline(never)]
-fn check_field(field: &Field, bytes: &[u8], domain: &Domain) -> Result<()> {
-    let at = field.at as usize;
-    match (&field.kind, field.whole) {
-        (FieldKind::Union(union), Read::Union) => check_union(field, union, bytes, at, domain),
-        _ => check_elements(field, &bytes[at..at + field.span()], domain),
-    }
-}
-
-/// The same for all elements of a field.
-pub(crate) fn check_elements(field: &Field, bytes: &[u8], domain: &Domain) -> Result<()> {
-    for element in bytes.chunks_exact(field.size) {
-        match &field.kind {
-            FieldKind::Struct(inner) => {
-                for field in inner.fields().iter().filter(|field| field.has_checks) {
-                    check_field(field, element, domain)?;
-                }
-            }
-            FieldKind::Union(union) => check_union(field, union, element, 0, domain)?,
-            _ => check_handle(read(element, 0), field, domain)?,
-        }
-    }
-    Ok(())
-}
-
-#[inline(always)]
-fn check_union(
-    field: &Field,
-    union: &Schema,
-    bytes: &[u8],
-    at: usize,
-    domain: &Domain,
-) -> Result<()> {
-    match stored(field, union, bytes, at) {
-        Some(member) if member.has_checks => check_field(member, &bytes[at..], domain),
-        Some(_) => Ok(()),
-        None => Err(selects_none(field, union, bytes, at)),
-    }
-}
-
-#[cold]
-fn selects_none(field: &Field, union: &Schema, bytes: &[u8], at: usize) -> Refusal {
-    union.selects_none(selected(field, union, bytes, at))
-}
-
-/// Refuses a registered string that is none of this domain's. 0 means none.
-#[inline(always)]
-fn check_handle(handle: u64, field: &Field, domain: &Domain) -> Result<()> {
-    if handle == 0 || domain.registered(handle).is_some() {
-        return Ok(());
-    }
-    Err(unknown_handle(handle, field.name()))
-}
-
-#[cold]
-pub(crate) fn unknown_handle(handle: u64, what: &str) -> Refusal {
-    Refusal::invalid(format!(
-        "`{what}` is {handle:#x}, which is no string of the stream's domain: register it there"
-    ))
-    .because(Cause::Handle)
 }

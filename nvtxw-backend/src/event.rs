@@ -6,6 +6,7 @@ use std::sync::Arc;
 use nvtxw_abi::EventKind;
 
 use crate::attributes::Attributes;
+use crate::check;
 use crate::data::{Data, Flex, Steps};
 use crate::decode::{self, Context};
 use crate::domain::Domain;
@@ -150,9 +151,9 @@ impl<'a> Event<'a> {
             attributes.add(schema, at, bytes, domain)?;
             match (count, schema.fields()) {
                 (Some(count), [field]) if field.has_checks => {
-                    decode::check_elements(field, &bytes[..count * field.size], domain)?;
+                    check::check_elements(field, &bytes[..count * field.size], domain)?;
                 }
-                _ => decode::check(schema, bytes, domain)?,
+                _ => check::check(schema, bytes, domain)?,
             }
             if schema.plan.names_scope() {
                 for (known, scope) in scopes.iter_mut().zip(schema.plan.scopes(at, bytes)) {
@@ -184,6 +185,7 @@ impl<'a> Event<'a> {
 
     /// An event of one payload, of a schema of this kind, that is yet to be [read](Self::read). `batch_scope` and `flex` are 0
     /// and `None` for a single event.
+    #[inline]
     pub(crate) fn unread(
         stream: &'a StreamInfo,
         batch_scope: u64,
@@ -216,7 +218,19 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Becomes the event with these bytes.
+    /// Becomes the single event with these bytes.
+    #[inline(always)]
+    pub(crate) fn read_single(&mut self, bytes: &'a [u8]) -> Result<()> {
+        match self.schema.plan.way {
+            Way::Settled => self.read_at(bytes, 0, &self.schema.plan.at),
+            _ => {
+                let steps = Steps::for_bytes(bytes.len(), self.schema.plan.reaches_out);
+                self.read_loose(bytes, 0, &steps)
+            }
+        }
+    }
+
+    /// Becomes the event with these bytes, of a batch for which so many steps are left.
     #[inline(always)]
     pub(crate) fn read(&mut self, bytes: &'a [u8], batch_scope: u64, steps: &Steps) -> Result<()> {
         match self.schema.plan.way {
@@ -225,15 +239,22 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// The same where something has no fixed place.
     #[inline(never)]
     fn read_loose(&mut self, bytes: &'a [u8], batch_scope: u64, steps: &Steps) -> Result<()> {
+        if self.schema.plan.way != Way::Regular {
+            return self.read_irregular(bytes, batch_scope, steps);
+        }
+        self.locate(bytes, steps)?;
+        self.read_at(bytes, batch_scope, &self.schema.plan.at)
+    }
+
+    #[inline(never)]
+    fn read_irregular(&mut self, bytes: &'a [u8], batch_scope: u64, steps: &Steps) -> Result<()> {
         let mut late = None;
-        self.find(bytes, steps, &mut late)?;
-        self.read_at(
-            bytes,
-            batch_scope,
-            late.as_ref().unwrap_or(&self.schema.plan.at),
-        )
+        self.walk(bytes, steps, &mut late)?;
+        let at = late.as_ref().unwrap_or(&self.schema.plan.at);
+        self.read_at(bytes, batch_scope, at)
     }
 
     /// Finds, and checks, what has no fixed place, and the message if it is among that. Returns where the event ends. `late`
@@ -302,7 +323,7 @@ impl<'a> Event<'a> {
         if self.schema.plan.has_attributes {
             self.read_attributes(batch_scope, at)?;
         }
-        decode::check(self.schema, self.bytes, self.domain)
+        check::check(self.schema, self.bytes, self.domain)
     }
 
     #[inline(never)]
@@ -358,7 +379,7 @@ impl<'a> Event<'a> {
             ))
         })?;
         let mut event = Self::unread(stream, 0, schema, kind, None);
-        event.read(bytes, 0, &Steps::for_bytes(bytes.len(), false))?;
+        event.read_single(bytes)?;
         Ok(event)
     }
 

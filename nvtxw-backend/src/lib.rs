@@ -187,6 +187,7 @@ mod attributes;
 mod backend;
 mod batch;
 pub mod call;
+mod check;
 mod config;
 mod counter;
 mod data;

@@ -6,8 +6,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use crate::check::check_elements;
 use crate::data::{Data, Flex, SKIPPED, Steps, Target, endless, outside, too_much};
-use crate::decode::check_elements;
 use crate::domain::Domain;
 use crate::event::{Event, Payload, Text};
 use crate::refusal::{Refusal, Result};
@@ -180,31 +180,34 @@ struct Search<'s, 'a> {
     steps: &'s Steps,
 }
 
+// What is called from here gets its parts, not all of it, so that they stay in registers.
 impl<'a> Search<'_, 'a> {
     /// The data that the reference at `start` leads to; `None` if that is null.
     #[inline(always)]
     fn referred(&self, start: usize) -> Result<Option<&'a [u8]>> {
-        if let (Via::Offset, Some(flex)) = (self.loose.via, self.flex)
-            && let Some(rest) = self.bytes.get(start..)
-            && let Some(reference) = rest.first_chunk()
-        {
-            let at = u64::from_ne_bytes(*reference).wrapping_sub(flex.offset as u64);
-            if at <= flex.bytes.len() as u64 {
-                let (content, _) = self.content(flex.bytes, at as usize)?;
-                return Ok(Some(content));
-            }
-        }
-        self.any_referred(start)
+        let there = match self.flexible(start) {
+            None => self.target(start)?,
+            there => there,
+        };
+        let Some((region, at)) = there else {
+            return Ok(None);
+        };
+        let (content, _) = self.content(region, at)?;
+        Ok(Some(content))
     }
 
-    /// The same for any reference.
-    #[inline(never)]
-    fn any_referred(&self, start: usize) -> Result<Option<&'a [u8]>> {
-        let (field, here) = (self.field(), Region::Inside(self.bytes));
-        let end = start + size_of::<u64>();
-        let Some(reference) = self.bytes.get(start..end) else {
-            return Err(outside(field, start, size_of::<u64>(), here));
-        };
+    /// Where a good offset into flexible data leads.
+    #[inline(always)]
+    fn flexible(&self, start: usize) -> Option<(&'a [u8], usize)> {
+        let flex = (self.flex.as_ref()).filter(|_| self.loose.via == Via::Offset)?;
+        let reference = self.bytes.get(start..)?.first_chunk()?;
+        let at = u64::from_ne_bytes(*reference).wrapping_sub(flex.offset as u64);
+        (at <= flex.bytes.len() as u64).then_some((flex.bytes, at as usize))
+    }
+
+    /// Where any reference leads; `None` if it is null.
+    #[inline(always)]
+    fn target(&self, start: usize) -> Result<Option<(&'a [u8], usize)>> {
         let payload = Payload {
             schema: self.schema,
             bytes: self.bytes,
@@ -216,14 +219,7 @@ impl<'a> Search<'_, 'a> {
             domain: self.domain,
             steps: self.steps,
         };
-        match data.target(field, read(reference, 0), end, here)? {
-            Target::At(Region::Inside(region), at) => {
-                let (content, _) = self.content(region, at)?;
-                Ok(Some(content))
-            }
-            // What leads out of the event is found by a walk.
-            Target::Nothing | Target::Address(_) | Target::At(Region::Outside(_), _) => Ok(None),
-        }
+        target(self.field(), self.bytes, start, &data)
     }
 
     /// The data at `at`, and how many bytes it takes there.
@@ -234,10 +230,12 @@ impl<'a> Search<'_, 'a> {
             LooseExtent::ZeroTerminated => self.up_to_null(region, at)?,
             LooseExtent::Fixed(size) => (size, size),
             LooseExtent::Told(integer) => self.elements(integer.count(self.bytes)),
-            LooseExtent::ToldBy(teller, reading) => self.elements(self.told_by(teller, reading)),
+            LooseExtent::ToldBy(teller, reading) => {
+                self.elements(told_by(self.found[teller].get(), reading))
+            }
         };
         let Some(content) = region.get(at..).and_then(|rest| rest.get(..size)) else {
-            return Err(self.cut(region, at, size));
+            return Err(cut(self.field(), region, at, size));
         };
         if !self.steps.try_take((size >> loose.step) as u64) {
             return Err(too_much(self.field()));
@@ -252,7 +250,7 @@ impl<'a> Search<'_, 'a> {
     #[inline(always)]
     fn up_to_null(&self, region: &[u8], at: usize) -> Result<(usize, usize)> {
         let Some(rest) = region.get(at..) else {
-            return Err(self.cut(region, at, 0));
+            return Err(cut(self.field(), region, at, 0));
         };
         let unit = self.loose.unit;
         match self.steps.find_null(rest, unit) {
@@ -271,19 +269,39 @@ impl<'a> Search<'_, 'a> {
         (size, size)
     }
 
-    #[inline(never)]
-    fn told_by(&self, teller: usize, reading: Read) -> usize {
-        let count = self.found[teller].get();
-        let count = count.and_then(|data| reading.count(data, 0));
-        count.unwrap_or_default()
-    }
-
+    #[inline(always)]
     fn field(&self) -> &'a Field {
         &self.schema.fields[self.loose.field]
     }
+}
 
-    #[cold]
-    fn cut(&self, region: &[u8], at: usize, size: usize) -> Refusal {
-        outside(self.field(), at, size, Region::Inside(region))
-    }
+#[inline(never)]
+fn target<'a>(
+    field: &Field,
+    bytes: &'a [u8],
+    start: usize,
+    data: &Data<'_, 'a>,
+) -> Result<Option<(&'a [u8], usize)>> {
+    let here = Region::Inside(bytes);
+    let end = start + size_of::<u64>();
+    let Some(reference) = bytes.get(start..end) else {
+        return Err(outside(field, start, size_of::<u64>(), here));
+    };
+    Ok(match data.target(field, read(reference, 0), end, here)? {
+        Target::At(Region::Inside(region), at) => Some((region, at)),
+        // What leads out of the event is found by a walk.
+        Target::Nothing | Target::Address(_) | Target::At(Region::Outside(_), _) => None,
+    })
+}
+
+/// The number of elements that a loose field with this data tells.
+#[inline(never)]
+fn told_by(teller: Option<&[u8]>, reading: Read) -> usize {
+    let count = teller.and_then(|data| reading.count(data, 0));
+    count.unwrap_or_default()
+}
+
+#[cold]
+fn cut(field: &Field, region: &[u8], at: usize, size: usize) -> Refusal {
+    outside(field, at, size, Region::Inside(region))
 }

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::refusal::{Refusal, Result};
 
 /// Runs `call`; a panic becomes an `Err`.
+#[inline]
 pub(crate) fn catch<T>(call: impl FnOnce() -> T) -> std::result::Result<T, Refusal> {
     // What a panic may have left half done is not used again: the callers poison it.
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
@@ -19,6 +20,7 @@ pub(crate) fn catch<T>(call: impl FnOnce() -> T) -> std::result::Result<T, Refus
 }
 
 /// Runs `call`; a panic sets `poisoned` and becomes a refusal.
+#[inline]
 pub(crate) fn catch_poisoning<T>(
     poisoned: impl FnOnce(),
     call: impl FnOnce() -> Result<T>,

@@ -2,6 +2,7 @@
 
 use nvtxw_abi::{EntryRole, EntryType, EventKind, SchemaRole, TimestampRole};
 
+use crate::check::Check;
 use crate::domain::Domain;
 use crate::finalise::label;
 use crate::locate::{LOOSE, Loose};
@@ -158,7 +159,7 @@ pub(crate) fn plan(
         field.settled && field.has_checks && !is_seen
     };
     let checked = fields.iter().filter(is_checked);
-    plan.checked = checked.map(|field| field.index).collect();
+    plan.checked = checked.map(Check::new).collect();
     plan.has_attributes = !matches!(plan.message, None | Some(MessageAt::Loose(_)))
         || plan.at.color.is_some()
         || plan.at.category.is_some()

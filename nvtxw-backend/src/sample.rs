@@ -7,6 +7,7 @@ use nvtxw_abi::{BatchOrdering, SchemaRole};
 
 use crate::batch::{Refusals, cut_short, split};
 use crate::call::WriteCall;
+use crate::check;
 use crate::counter::{Counter, CounterKind};
 use crate::data::{Data, Steps};
 use crate::decode::{self, Context};
@@ -201,7 +202,7 @@ impl<'a> CounterBatch<'a> {
             if schema.plan.way != Way::Settled {
                 late = self.walk(schema, bytes, steps)?.at;
             }
-            decode::check(schema, bytes, self.stream.domain())?;
+            check::check(schema, bytes, self.stream.domain())?;
         }
         let at = (late.as_ref()).or(schema.map(|schema| &schema.plan.at));
         let time = self.time(index, bytes, at)?;

@@ -167,6 +167,11 @@ impl Read {
         })
     }
 
+    #[inline(never)]
+    fn any_bits(self, bytes: &[u8], at: usize) -> Option<u64> {
+        self.bits(bytes, at)
+    }
+
     /// An integer at `at` as a number of things: a negative one counts as 0, and what is too great as the greatest. `None` for
     /// what is no integer.
     #[inline(always)]
@@ -203,6 +208,16 @@ impl Integer {
             // What most lengths are needs no jump.
             Read::U32 => read::<u32>(bytes, at) as usize,
             reading => reading.any_count(bytes, at),
+        }
+    }
+
+    /// Its bits; `None` if it is too great.
+    #[inline(always)]
+    pub(crate) fn bits(self, bytes: &[u8]) -> Option<u64> {
+        let at = self.at as usize;
+        match self.reading {
+            Read::U32 => Some(read::<u32>(bytes, at).into()),
+            reading => reading.any_bits(bytes, at),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use nvtxw_abi::{EntryType, EventKind, SchemaRole, TimestampRole};
 
+use crate::check::Check;
 use crate::enumeration::Enum;
 use crate::locate::Loose;
 use crate::places::Places;
@@ -344,8 +345,8 @@ pub(crate) struct Plan {
     pub(crate) has_attributes: bool,
     /// Whether it has some, or some of its fields have to be [checked](Self::checked).
     pub(crate) has_more: bool,
-    /// The settled fields, by their indices, that are shown and hold something that may be wrong.
-    pub(crate) checked: Box<[usize]>,
+    /// The settled fields that hold something that may be wrong, and that nobody else looks at.
+    pub(crate) checked: Box<[Check]>,
     pub(crate) way: Way,
     /// The [loose](Field::loose) fields.
     pub(crate) loose: Box<[Loose]>,

@@ -1,6 +1,7 @@
 //! Who takes what a walk comes by.
 
-use crate::decode::{Context, check_elements, text_of, visit, visit_array};
+use crate::check::check_elements;
+use crate::decode::{Context, text_of, visit, visit_array};
 use crate::domain::Domain;
 use crate::event::Text;
 use crate::refusal::Result;

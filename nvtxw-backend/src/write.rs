@@ -8,7 +8,6 @@ use nvtxw_abi::{BatchOrdering, IdClass, IntervalPlacement, NoValueReason};
 use crate::batch::EventBatch;
 use crate::call::EventCall;
 use crate::counter::Counter;
-use crate::data::Steps;
 use crate::domain::Domain;
 use crate::event::{Event, Payload};
 use crate::predefined;
@@ -34,9 +33,8 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
             let payload = payload(domain, arg).map_err(|refusal| in_payload(0, refusal))?;
             if let Some(kind) = payload.schema.event_kind() {
                 let Payload { schema, bytes, .. } = payload;
-                let steps = Steps::for_bytes(bytes.len(), schema.plan.reaches_out);
                 let mut event = Event::unread(info, 0, schema, kind, None);
-                event.read(bytes, 0, &steps)?;
+                event.read_single(bytes)?;
                 let call = EventCall::accepted(args, domain);
                 return backend.call(|backend| backend.take_event(&event, &call));
             }
