@@ -144,9 +144,9 @@ pub struct RelaySession {
 
 impl Relay {
     /// To a backend in this program.
-    pub fn to_instance(instance: InProcess) -> Self {
+    pub fn to_instance(instance: impl Into<Arc<InProcess>>) -> Self {
         Self {
-            onward: Arc::new(Onward::Instance(instance)),
+            onward: Arc::new(Onward::Instance(instance.into())),
         }
     }
 

@@ -21,10 +21,10 @@ use crate::values::not_utf8;
 ///
 /// ```
 /// use nvtxw_backend::{Backend, in_process};
-/// use nvtxw_check::{Checked, Nothing};
+/// use nvtxw_check::{Behind, Checked};
 ///
-/// // In place of `Nothing`, the backend that is to get what is written.
-/// let checked = Checked::new(Nothing);
+/// // In place of nothing, the backend that is to get what is written.
+/// let checked = Checked::new(Behind::nothing());
 /// let report = checked.report();
 /// let backend = in_process(checked);
 /// assert!(report.is_clean());

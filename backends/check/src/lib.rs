@@ -25,11 +25,11 @@
 #![deny(missing_docs)]
 
 mod account;
+mod behind;
 mod checks;
 mod finding;
 mod gate;
 mod layer;
-mod nothing;
 mod order;
 mod outlet;
 mod ranges;
@@ -40,7 +40,7 @@ mod shared;
 mod strays;
 mod values;
 
+pub use self::behind::{Behind, BehindSession, BehindStream};
 pub use self::finding::{Finding, FindingKind};
 pub use self::layer::{Checked, CheckedSession, CheckedStream};
-pub use self::nothing::Nothing;
 pub use self::report::Report;

@@ -48,7 +48,7 @@ const ENUM_FIELDS: u64 = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME
 
 /// Another backend: the functions of its table.
 pub(crate) enum Onward {
-    Instance(InProcess),
+    Instance(Arc<InProcess>),
     Table(&'static nvtxwInterface_v2_t),
 }
 

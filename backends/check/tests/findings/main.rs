@@ -7,6 +7,7 @@ mod program;
 #[path = "../../../../nvtxw-backend/tests/table/recorder.rs"]
 mod recorder;
 
+mod behind;
 mod calls;
 mod order;
 mod ranges;

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nvtxw_abi::raw::*;
 use nvtxw_backend::in_process;
-use nvtxw_check::{Checked, FindingKind, Nothing};
+use nvtxw_check::{Behind, Checked, FindingKind};
 
 use program::*;
 use scene::Scene;
@@ -75,7 +75,7 @@ fn after_a_session_its_handles_are_stale() {
 fn bad_options_are_refused_by_name() {
     let _alone = alone();
     let refused = |config: &std::ffi::CStr| {
-        let checked = Checked::new(Nothing);
+        let checked = Checked::new(Behind::nothing());
         let program = Program::of(in_process(checked));
         let attr = nvtxwSessionAttributes_t {
             structSize: size_of::<nvtxwSessionAttributes_t>(),
@@ -104,7 +104,7 @@ fn bad_options_are_refused_by_name() {
 #[test]
 fn what_comes_before_a_session_is_found_too() {
     let _alone = alone();
-    let checked = Checked::new(Nothing);
+    let checked = Checked::new(Behind::nothing());
     let report = checked.report();
     let program = Program::of(in_process(checked));
     member!(program, StreamClose(std::ptr::null_mut())).expect_err("refused");
