@@ -1,26 +1,32 @@
 //! Chrome's trace-event format: a JSON object with one event per line.
 
+mod arrow;
 mod encoder;
 mod flows;
 mod lines;
 mod plan;
 mod recent;
+mod rewrite;
 mod threads;
 
-use std::convert::Infallible;
+use std::io;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
+use nvtxw_backend::{Event, EventKind, Result, Schema, SchemaRole, ScopeRef, StreamInfo, Time};
 
 use self::encoder::Encoder;
 use self::flows::Flows;
 use self::lines::Lines;
+use self::rewrite::LineRewrite;
 use self::threads::Threads;
 use crate::config::Settings;
-use crate::format::{Fact, FactValue, Format, FormatStream, Half, Number, Ranges};
+use crate::format::{Again, Fact, FactValue, Format, FormatStream, Half, Number, Ranges};
 use crate::json;
+use crate::merge::merge;
 use crate::proto::Writer;
 use crate::sink::{Framing, Sink};
+use crate::tally::Tally;
 use crate::timeline::Base;
 use crate::track::{TrackId, Tracks};
 
@@ -33,6 +39,9 @@ const LINES: Framing = Framing {
     tail: b"\n]}\n",
 };
 
+/// What a file begins with.
+const BEGIN: &[u8] = b"{\"displayTimeUnit\":\"ns\",";
+
 /// A JSON object.
 pub(crate) struct Chrome {
     sink: Arc<Sink>,
@@ -40,6 +49,8 @@ pub(crate) struct Chrome {
     base: i64,
     threads: Threads,
     flows: Flows,
+    /// Counts the counters of all streams.
+    sources: AtomicU64,
     /// What is known of the session at its end, as the fields of an object.
     metadata: Mutex<Writer>,
 }
@@ -57,7 +68,8 @@ impl Format for Chrome {
             _ => None,
         });
         let mut out = Writer::default();
-        out.raw(b"{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+        out.raw(BEGIN);
+        out.raw(b"\"otherData\":{");
         for (fact, index) in facts.iter().chain(&base).zip(0..) {
             if index > 0 {
                 out.raw(b",");
@@ -72,6 +84,7 @@ impl Format for Chrome {
             base: settings.base.unwrap_or(0),
             threads: Threads::default(),
             flows: Flows::default(),
+            sources: AtomicU64::new(0),
             metadata: Mutex::default(),
         })
     }
@@ -94,6 +107,17 @@ impl Format for Chrome {
         out.raw(b"}}\n");
         self.sink.finish(out.as_bytes())?;
         self.sink.check()
+    }
+
+    fn joins_streams(&self) -> bool {
+        self.flows.has_any()
+    }
+
+    fn merge(&self, streams: Vec<Again<Lines>>, memory: usize) -> io::Result<Tally> {
+        let (lines, times) = (streams.into_iter())
+            .map(|stream| (stream.left, stream.times))
+            .unzip();
+        merge(LineRewrite::begin(self, lines)?, times, memory)
     }
 
     fn open_stream(
@@ -129,8 +153,7 @@ pub(crate) struct ChromeStream {
 
 impl FormatStream for ChromeStream {
     type Emitter = Lines;
-    /// Readers put lines in order.
-    type Left = Infallible;
+    type Left = Lines;
 
     fn add_place(&mut self, track: TrackId, _scope: &ScopeRef) {
         self.lines.add_place(track);
@@ -143,7 +166,8 @@ impl FormatStream for ChromeStream {
     #[inline]
     fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges> {
         let quick = self.encoder.quick(schema)?;
-        Some(self.lines.ranges(place, quick))
+        let nests = schema.role() == SchemaRole::Event(EventKind::RangePushPop);
+        Some(self.lines.ranges(place, nests, quick))
     }
 
     fn make_event(
@@ -158,7 +182,8 @@ impl FormatStream for ChromeStream {
             return None;
         }
         let before = out.len();
-        self.lines.open(time, place, out);
+        let nests = event.kind() == EventKind::RangePushPop;
+        self.lines.open(time, nests, place, out);
         let domain = self.info.domain();
         if self.encoder.event(event, domain, Half::First, out) {
             out.truncate(before);
@@ -187,6 +212,10 @@ impl FormatStream for ChromeStream {
         self::value(value.unwrap_or(Number::Float(f64::NAN)), out);
     }
 
+    fn begin_epoch(&mut self) {
+        self.lines.mark();
+    }
+
     fn begin(&mut self) -> &mut Lines {
         &mut self.lines
     }
@@ -197,6 +226,10 @@ impl FormatStream for ChromeStream {
 
     fn lost(&self) -> u64 {
         self.lines.lost()
+    }
+
+    fn leave(&mut self) -> Option<Lines> {
+        Some(self.lines.leave())
     }
 }
 

@@ -38,6 +38,12 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
     /// The first error of anything that was written.
     fn end(&self) -> Result<()>;
 
+    /// Whether events of several streams are joined in the output, so that if some are written once more,
+    /// all have to be.
+    fn joins_streams(&self) -> bool {
+        false
+    }
+
     /// Writes events once more, in order and with the times that they have by now. It takes about
     /// `memory` bytes. Returns what was met in these streams, as far as that depends on the order.
     ///

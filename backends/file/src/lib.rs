@@ -107,8 +107,8 @@
 //! What is in the window when a relation comes, gets the times that are known when it is written. What
 //! was written before gets them when the session ends, and the file is [put in
 //! order](#when-it-is-written). It keeps the times that it got, and is counted as `nvtxw.before_sync`,
-//! if its stream has events of several clocks, if the file can't hold the time (its base is decided by
-//! then), and where no file is put in order: with other formats than `perfetto`, and without `merge`.
+//! if its stream has events of several clocks, if the file can't hold the time (the base of a Perfetto
+//! file is decided by then), and where no file is put in order: in Parquet, and without `merge`.
 //!
 //! Attributes tell each clock: `nvtxw.clock.0` is its name, with `.ticks_per_second`, `.start`,
 //! `.type`, `.scope`, `.properties`, and `.time_line`, the clock whose time line it is on, if it is
@@ -126,18 +126,21 @@
 //!   Metadata events name them, and at the end tell their order, which is that of the paths.
 //! - **Ranges** are complete events (`X`), or a `B` and an `E` if the file had to get the one before the other was known, or
 //!   only a `B` if the range stays open; marks are instants (`i`). Outer ranges stand before those that start at the same time.
-//!   Readers put events in order, so the file is not merged: ranges later than the window stay on threads of their own.
 //! - **Times** are microseconds with three digits after the point, which is exact for all 64 bits, negative ones too. Many readers
 //!   take them for doubles, and so see nanoseconds in the first 104 days after 0 only: for greater timestamps set `base`.
 //! - **Fields** are `args`: integers beyond ±2^53 as strings of decimal digits, for readers that take numbers for doubles; floats
 //!   in their shortest form, `"NaN"`, `"Infinity"` and `"-Infinity"` as strings; addresses as strings `0x…`, colours as
 //!   strings `#AARRGGBB`; arrays and structs nested. Text is escaped strictly.
-//! - **Correlated** ranges are joined by arrows (`s` and `f`) from each to the one that was written next. What would join a range
-//!   with one that was written more than 131072 correlation values before may be missing. Marks are not joined: an arrow would
-//!   end at a range around them.
+//! - **Correlated** ranges are joined by arrows (`s` and `f`) from each to the one that was written next, and in a file that was
+//!   [put in order](#when-it-is-written) to the next one in time. Before that, what would join a range with one that was written
+//!   more than 131072 correlation values before may be missing. Marks are not joined: an arrow would end at a range around them.
 //! - **Counters** (`C`) belong to their process. What a value is called is the counter's unit. Integers are never strings here.
 //!   Differences are added up, in the order in which the file has them.
 //! - **Attributes** are `otherData` if they are known at the start, else `metadata` at the file's end.
+//! - **For who puts the file in order** events have what viewers pass over: `tid` stands before `pid` in ranges that were not
+//!   declared to nest, and in ends that were moved; `flow` and `end_flow` name flows, `source` a counter of one stream, `delta`
+//!   a difference before it was added up; and a metadata event `nvtxw.epoch` says that a stream's clock is known better from
+//!   there on.
 //!
 //! Between two appends the file is valid JSON, whatever becomes of the program: each append writes over the closing brackets
 //! and adds new ones. A program that is killed in the middle of an append leaves an array that is not closed, and perhaps a
@@ -208,11 +211,11 @@
 //! times. All other times are right. Readers sum up the differences of a counter in the order in which
 //! they stand in the file. So is the file when the program is killed.
 //!
-//! When the session ends, a Perfetto file where full knowledge would have changed anything is put in order, so
-//! that it is what it would have been if all had come in order. That reads and writes it once more, to
-//! a new file beside it, which then takes its place with one step; it takes up to two times the space
-//! of the file meanwhile, and about as much memory as a window. If it can't be, the file stays
-//! as it is, and its attribute `nvtxw.unmerged` tells why: there is no space, the folder takes no new
+//! When the session ends, a file of the formats `perfetto` and `chrome` where full knowledge would have
+//! changed anything is put in order, so that it is what it would have been if all had come in order.
+//! That reads and writes it once more, to a new file beside it, which then takes its place with one
+//! step; it takes up to two times the space of the file meanwhile, and about as much memory as a window
+//! (half as much more for the arrows of Chrome's JSON). If it can't be, the file stays as it is, and its attribute `nvtxw.unmerged` tells why: there is no space, the folder takes no new
 //! file, the file was moved, is a pipe, or has more names; or `merge` is `false`.
 //!
 //! # When something goes wrong

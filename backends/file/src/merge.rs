@@ -4,13 +4,18 @@
 //! a stream that is out of order goes to a new file as it is, and the events are sorted on disk.
 //! Then they go through a timeline to the new file, as if they had come in order.
 
+mod arrows;
+
 use std::collections::HashMap;
 use std::io;
 use std::mem;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+pub(crate) use self::arrows::ArrowEnd;
+use self::arrows::Arrows;
 use crate::clock::TimeMap;
+use crate::proto::Writer;
 use crate::sorter::{self, Key, Sorted, Sorter};
 use crate::tally::Tally;
 use crate::timeline::{Content, Emit, Limits, On, Timeline};
@@ -35,6 +40,21 @@ pub(crate) trait Rewrite {
     /// Reads the session's file: events of the streams that are written again go to `events`, what
     /// else there is to the new file.
     fn read(&mut self, events: &mut Events) -> io::Result<()>;
+
+    /// Whether events are joined by arrows, so that those of all streams must be written again.
+    fn has_arrows(&self) -> bool {
+        false
+    }
+
+    /// The flows by which the event with these fields is joined with others.
+    fn flows(_fields: &[u8]) -> impl Iterator<Item = u64> {
+        std::iter::empty()
+    }
+
+    /// Appends the fields with these ends of arrows instead of the flows.
+    fn join(fields: &[u8], _ends: &[ArrowEnd], out: &mut Writer) {
+        out.raw(fields);
+    }
 
     /// How many places a stream has.
     fn places(&self, stream: u32) -> usize;
@@ -68,6 +88,16 @@ pub(crate) fn merge<R: Rewrite>(
         before_sync,
         ..Tally::default()
     };
+    let mut arrows = match rewrite.has_arrows() {
+        false => None,
+        true => {
+            // Two sorts more, each beside what is left of another one.
+            let limits = sorter::Limits::of(memory / 4);
+            let arrows = Arrows::between(&mut sorted, &rewrite, limits)?;
+            sorted.rewind()?;
+            Some(arrows)
+        }
+    };
     let mut next = sorted.next()?;
     while let Some((Key { group: stream, .. }, _)) = next {
         let mut timeline = Timeline::new(WINDOW);
@@ -75,6 +105,10 @@ pub(crate) fn merge<R: Rewrite>(
             timeline.add_place();
         }
         while let Some((key, record)) = next.filter(|(key, _)| key.group == stream) {
+            let record = match &mut arrows {
+                None => record,
+                Some(arrows) => arrows.join::<R>(stream, record)?,
+            };
             feed(&mut timeline, key, record)?;
             if !timeline.make_room() {
                 timeline.flush(rewrite.emitter(stream));
@@ -144,6 +178,11 @@ fn feed(timeline: &mut Timeline, key: Key, record: &[u8]) -> io::Result<()> {
 
 fn bad(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// What stands in a file where someone else wrote.
+pub(crate) fn unknown() -> io::Error {
+    bad("it has other content than was written")
 }
 
 /// Takes events as they stand in a file, and sorts them.
@@ -226,6 +265,11 @@ impl Events {
             number,
             fields: kept,
         });
+    }
+
+    /// The fields of the innermost range of a lane.
+    pub(crate) fn innermost(&mut self, lane: Lane) -> Option<&[u8]> {
+        self.lane(lane).last().map(|range| &range.fields[..])
     }
 
     /// The innermost range of a lane ends.

@@ -215,9 +215,7 @@ impl<F: Format> SessionIn<F> {
     /// what all streams met.
     fn settle(&self, closed: Vec<Closed<Left<F>>>) -> Tally {
         let mut all = Tally::default();
-        let mut again = Vec::new();
-        // What those that are written once more met, as far as that depends on it.
-        let mut before = Tally::default();
+        let mut streams = Vec::new();
         for mut stream in closed {
             let moved = stream.history.iter().filter(|(past, written)| {
                 written.count > 0 && self.0.clocks.has_moved(past, written.times)
@@ -228,16 +226,31 @@ impl<F: Format> SessionIn<F> {
                 0 => None,
                 _ => TimeMap::new(&self.0.clocks, stream.epochs),
             };
-            if (stream.is_unsettled || times.is_some())
-                && let Some(left) = stream.left
-            {
-                before.overlapping_pushpop += mem::take(&mut stream.tally.overlapping_pushpop);
+            if let Some(left) = stream.left {
+                // What depends on whether it is written once more.
+                let mut met = Tally {
+                    overlapping_pushpop: mem::take(&mut stream.tally.overlapping_pushpop),
+                    ..Tally::default()
+                };
                 if times.is_some() {
-                    before.before_sync += mem::take(&mut stream.tally.before_sync);
+                    met.before_sync = mem::take(&mut stream.tally.before_sync);
                 }
-                again.push(Again { left, times });
+                let is_settled = !stream.is_unsettled && times.is_none();
+                streams.push((is_settled, met, Again { left, times }));
             }
             all += stream.tally;
+        }
+        if self.0.format.joins_streams() && streams.iter().any(|(is_settled, ..)| !is_settled) {
+            streams.iter_mut().for_each(|stream| stream.0 = false);
+        }
+        let (mut again, mut before) = (Vec::new(), Tally::default());
+        for (is_settled, met, stream) in streams {
+            if is_settled {
+                all += met;
+            } else {
+                before += met;
+                again.push(stream);
+            }
         }
         if again.is_empty() {
             return all;

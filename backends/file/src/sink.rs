@@ -200,6 +200,8 @@ impl State {
         }
         match result {
             Ok(()) => self.len = end,
+            // The file is as it was, with its tail.
+            Err(_) if written == 0 => {}
             Err(_) => self.mend(&parts[..written.min(parts.len())], framing),
         }
         result

@@ -226,6 +226,22 @@ enum Source {
 }
 
 impl Sorted {
+    /// Begins with the first record again.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub(crate) fn rewind(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Source::Memory { next, .. } => *next = 0,
+            Source::Disk(merge) => {
+                let levels = mem::take(&mut merge.levels);
+                merge.runs = Vec::new();
+                *merge = Merge::new(levels, merge.limits)?;
+            }
+        }
+        Ok(())
+    }
+
     /// # Errors
     /// What happened to a file of spilled records, with its path.
     pub(crate) fn next(&mut self) -> io::Result<Option<(Key, &[u8])>> {
@@ -242,6 +258,7 @@ impl Sorted {
 /// Runs that are read together.
 struct Merge {
     levels: Vec<Level>,
+    limits: Limits,
     /// Each with the index of its level.
     runs: Vec<(usize, Run)>,
     /// The next key of each run that has one.
@@ -275,6 +292,7 @@ impl Merge {
         }
         Ok(Self {
             levels,
+            limits,
             runs,
             next,
             record: Vec::new(),

@@ -203,7 +203,7 @@ pub(super) fn has_flows(event: &[u8]) -> bool {
 }
 
 /// The arguments in what the first half of a range says.
-fn args_of(mut first: &[u8]) -> &[u8] {
+pub(super) fn args_of(mut first: &[u8]) -> &[u8] {
     while has_flows(first) {
         first = &first[..first.len() - FLOW_LEN];
     }

@@ -49,6 +49,12 @@ struct Inner {
 }
 
 impl Flows {
+    /// Whether any range had one.
+    pub(super) fn has_any(&self) -> bool {
+        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.arrows > 0
+    }
+
     /// For the range that starts here.
     pub(super) fn meet(&self, flow: u64, here: Point) -> Meeting {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);

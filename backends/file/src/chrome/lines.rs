@@ -1,17 +1,22 @@
 //! Lines: from ordered events to the text of the file.
 
+use std::mem;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use nvtxw_backend::{Result, Time};
 
 use super::Chrome;
-use super::encoder::{FLOW, FLOW_LEN, Quick, has_flows};
+use super::arrow::{self, END, FLOWS, START, copy, flows};
+use super::encoder::{FLOW, Quick};
 use super::flows::{Arrow, Point};
-use super::threads::Spot;
+use super::threads::{self, Spot};
 use crate::format::{Number, Ranges};
 use crate::json;
+use crate::merge::ArrowEnd;
 use crate::outlet::Outlet;
 use crate::proto::Writer;
+use crate::sink::Sink;
 use crate::timeline::{Base, Emit, On};
 use crate::track::{Scale, TrackId, Tracks};
 
@@ -22,6 +27,8 @@ pub(crate) struct Lines {
     /// Among the streams of the session, from 0.
     number: u32,
     outlet: Outlet,
+    /// Whether events come for the second time: their flows are ends of arrows then.
+    is_again: bool,
     /// By the timeline's numbers: each place with its lanes.
     places: Vec<(TrackId, Vec<Thread>)>,
     counters: Vec<Counter>,
@@ -30,14 +37,18 @@ pub(crate) struct Lines {
 /// The thread that a lane is.
 struct Thread {
     spot: Spot,
-    /// What its events begin with: process, thread, and the name of the time.
-    head: Vec<u8>,
+    /// What its events begin with: process, thread, and the name of the time. In the second one the
+    /// thread stands first: readers take fields in any order, and who puts the file in order has to
+    /// know which ranges were not declared to nest, and which ends were moved.
+    heads: [Vec<u8>; 2],
     /// Whether the file has its name.
     described: bool,
 }
 
 struct Counter {
     spot: Spot,
+    /// What tells it from the counters of other streams that are shown as one with it.
+    source: u64,
     /// What its values begin with, up to the time.
     head: Vec<u8>,
     /// What is between the time and the value.
@@ -51,14 +62,18 @@ struct Counter {
 const INSTANT: &[u8] = b"i\",\"s\":\"t";
 
 /// What the line of a counter's value begins with.
-const VALUE: &[u8] = b",\n{\"ph\":\"C\"";
+const VALUE: &[u8] = b",\n{\"ph\":\"C\",\"source\":";
+/// What stands before a difference to the value before.
+pub(super) const DELTA: &[u8] = b",\"delta\":";
 
-/// The start of an arrow, and its end: at the range that is open there, not at the next one.
-const START: &[u8] = b"s";
-const END: &[u8] = b"f\",\"bp\":\"e";
+/// What stands before the end that a range has itself.
+pub(super) const MOVED_END: &[u8] = b"\"nvtxw.end\":";
+
+/// The name of what marks that a stream's times are known in another way from here on.
+pub(super) const EPOCH: &str = "nvtxw.epoch";
 
 /// What ends the line of an event.
-const CLOSE: &[u8; 2] = b"}}";
+pub(super) const CLOSE: &[u8; 2] = b"}}";
 
 pub(super) fn close(out: &mut Writer) {
     out.put(CLOSE);
@@ -71,9 +86,57 @@ impl Lines {
             tracks: Arc::clone(tracks),
             number,
             outlet: Outlet::new(Arc::clone(&session.sink)),
+            is_again: false,
             places: Vec::new(),
             counters: Vec::new(),
         }
+    }
+
+    /// The same stream for one more time; what is left has no places.
+    pub(super) fn leave(&mut self) -> Self {
+        Self {
+            is_again: true,
+            places: mem::take(&mut self.places),
+            counters: mem::take(&mut self.counters),
+            ..Self::new(&self.session, &self.tracks, self.number)
+        }
+    }
+
+    /// Goes on in another file, where its threads are not described, and counters are.
+    pub(super) fn go_on(&mut self, sink: &Arc<Sink>) {
+        self.outlet = Outlet::new(Arc::clone(sink));
+        for thread in self.places.iter_mut().flat_map(|(_, lanes)| lanes) {
+            thread.described = false;
+        }
+        for counter in &mut self.counters {
+            counter.sum = counter.sum.and(Some(Number::Int(0)));
+        }
+    }
+
+    /// Among the streams of the session, from 0.
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// For each place the threads of its lanes, by the timeline's numbers.
+    pub(super) fn places(&self) -> impl ExactSizeIterator<Item = impl Iterator<Item = u64>> {
+        let places = self.places.iter();
+        places.map(|(_, lanes)| lanes.iter().map(|lane| lane.spot.thread))
+    }
+
+    /// The sources of counters.
+    pub(super) fn sources(&self) -> impl Iterator<Item = u64> {
+        self.counters.iter().map(|counter| counter.source)
+    }
+
+    /// Notes that what follows has times that are known in another way.
+    pub(super) fn mark(&mut self) {
+        let out = &mut self.outlet.out;
+        out.raw(b",\n");
+        threads::metadata(threads::SESSION, None, EPOCH, out);
+        out.raw(b"\"stream\":");
+        json::digits(self.number, out);
+        out.raw(b"}}");
     }
 
     /// The place with the next number of the timeline.
@@ -84,8 +147,10 @@ impl Lines {
     /// Returns the counter's number.
     pub(super) fn add_counter(&mut self, track: TrackId) -> u32 {
         let spot = Spot::of(track, &self.tracks);
+        let source = self.session.sources.fetch_add(1, Ordering::Relaxed);
         let mut head = Writer::default();
         head.raw(VALUE);
+        json::digits(source, &mut head);
         head.raw(b",\"pid\":");
         json::digits(spot.process, &mut head);
         head.raw(b",\"ts\":");
@@ -103,6 +168,7 @@ impl Lines {
         let is_delta = spot.scale.as_ref().is_some_and(|scale| scale.is_delta);
         self.counters.push(Counter {
             spot,
+            source,
             sum: is_delta.then_some(Number::Int(0)),
             head: head.as_bytes().to_vec(),
             middle: middle.as_bytes().to_vec(),
@@ -126,22 +192,27 @@ impl Lines {
 
     /// For the usual ranges of a schema on the first lane of a place.
     #[inline]
-    pub(super) fn ranges<'l>(&'l mut self, place: u32, quick: Quick<'l>) -> QuickRanges<'l> {
+    pub(super) fn ranges<'l>(
+        &'l mut self,
+        place: u32,
+        nests: bool,
+        quick: Quick<'l>,
+    ) -> QuickRanges<'l> {
         self.make_lanes(place, 0);
         QuickRanges {
             quick,
-            head: &self.places[place as usize].1[0].head,
+            head: self.places[place as usize].1[0].head(nests),
             base: self.session.base,
         }
     }
 
     /// Appends the line of an event on the first lane of its place, up to what the event says.
-    pub(super) fn open(&mut self, time: Time, place: u32, out: &mut Writer) {
+    pub(super) fn open(&mut self, time: Time, nests: bool, place: u32, out: &mut Writer) {
         self.make_lanes(place, 0);
         let (thread, base) = (&self.places[place as usize].1[0], self.session.base);
         match time {
-            Time::Range { start, end } => open_range(&thread.head, base, start, end, out),
-            Time::Point(time) => open_point(INSTANT, &thread.head, base, time, out),
+            Time::Range { start, end } => open_range(thread.head(nests), base, start, end, out),
+            Time::Point(time) => open_point(INSTANT, thread.head(true), base, time, out),
         }
     }
 
@@ -167,15 +238,14 @@ impl Lines {
         let (place, lanes) = &mut self.places[place as usize];
         while lanes.len() <= lane as usize {
             let spot = Spot::of(self.tracks.lane(*place, self.number), &self.tracks);
-            let mut head = Writer::default();
-            head.raw(b"\",\"pid\":");
-            json::digits(spot.process, &mut head);
-            head.raw(b",\"tid\":");
-            json::digits(spot.thread, &mut head);
-            head.raw(b",\"ts\":");
+            let numbers = [("pid", spot.process), ("tid", spot.thread)];
+            let heads = [numbers, [numbers[1], numbers[0]]].map(|numbers| {
+                let [(first, one), (second, other)] = numbers;
+                format!("\",\"{first}\":{one},\"{second}\":{other},\"ts\":").into_bytes()
+            });
             lanes.push(Thread {
                 spot,
-                head: head.as_bytes().to_vec(),
+                heads,
                 described: false,
             });
         }
@@ -199,17 +269,17 @@ impl Lines {
         }
     }
 
-    /// The line of a half of a range.
-    fn half(&mut self, phase: &[u8], place: u32, lane: u32, time: i64, event: &[u8]) {
+    /// The line of an instant, or of the first half of a range.
+    fn point(&mut self, phase: &[u8], place: u32, lane: u32, time: i64, nests: bool, event: &[u8]) {
         let thread = &self.places[place as usize].1[lane as usize];
         let out = &mut self.outlet.out;
-        open_point(phase, &thread.head, self.session.base, time, out);
+        open_point(phase, thread.head(nests), self.session.base, time, out);
         copy(event, out);
         close(out);
     }
 
-    /// The lines of the flows that an event has.
-    fn join(&mut self, place: u32, lane: u32, time: i64, event: &[u8]) {
+    /// The lines of the flows that an event has, named by one of [`FLOWS`].
+    fn join(&mut self, place: u32, lane: u32, time: i64, event: &[u8], name: &[u8]) {
         let spot = &self.places[place as usize].1[lane as usize].spot;
         for flow in flows(event) {
             let here = Point {
@@ -218,16 +288,35 @@ impl Lines {
                 time,
             };
             let (base, out) = (self.session.base, &mut self.outlet.out);
+            if self.is_again {
+                let (number, phase) = match ArrowEnd::from_mark(flow) {
+                    ArrowEnd::Start(number) => (number, START),
+                    ArrowEnd::End(number) => (number, END),
+                };
+                arrow::arrow(phase, number, here, base, out);
+                arrow::close(out);
+                continue;
+            }
             let met = self.session.flows.meet(flow, here);
             match met.arrow {
                 None => {}
-                Some(Arrow::Here(number)) => arrow(END, number, here, base, out),
+                Some(Arrow::Here(number)) => {
+                    arrow::arrow(END, number, here, base, out);
+                    arrow::close(out);
+                }
                 Some(Arrow::There(number, there)) => {
-                    arrow(START, number, here, base, out);
-                    arrow(END, number, there, base, out);
+                    arrow::arrow(START, number, here, base, out);
+                    arrow::close(out);
+                    arrow::arrow(END, number, there, base, out);
+                    arrow::close(out);
                 }
             }
-            arrow(START, met.start, here, base, out);
+            arrow::arrow(START, met.start, here, base, out);
+            // For who puts the file in order.
+            out.raw(name);
+            json::digits(flow, out);
+            out.put(b"\"");
+            arrow::close(out);
         }
     }
 }
@@ -257,36 +346,50 @@ impl Ranges for QuickRanges<'_> {
     }
 }
 
+impl Thread {
+    /// What the events of ranges begin with that were declared to nest, or were not.
+    #[inline]
+    fn head(&self, nests: bool) -> &[u8] {
+        &self.heads[usize::from(!nests)]
+    }
+}
+
 impl Emit for Lines {
-    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, _nests: bool, event: &[u8]) {
+    fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, nests: bool, event: &[u8]) {
         self.use_lane(place, lane);
         let thread = &self.places[place as usize].1[lane as usize];
         let out = &mut self.outlet.out;
-        open_range(&thread.head, self.session.base, start, end, out);
+        open_range(thread.head(nests), self.session.base, start, end, out);
         copy(event, out);
         close(out);
-        self.join(place, lane, start, event);
+        self.join(place, lane, start, event, FLOWS[0]);
         self.outlet.complete(1);
     }
 
-    fn begin(&mut self, place: u32, lane: u32, time: i64, _nests: bool, event: &[u8]) {
+    fn begin(&mut self, place: u32, lane: u32, time: i64, nests: bool, event: &[u8]) {
         self.use_lane(place, lane);
-        self.half(b"B", place, lane, time, event);
-        self.join(place, lane, time, event);
+        self.point(b"B", place, lane, time, nests, event);
+        self.join(place, lane, time, event, FLOWS[0]);
         self.outlet.complete(1);
     }
 
     fn end(&mut self, place: u32, lane: u32, time: i64, asked: i64, event: &[u8]) {
         // An arrow points to what is open.
-        self.join(place, lane, time, event);
+        self.join(place, lane, time, event, FLOWS[1]);
         let thread = &self.places[place as usize].1[lane as usize];
         let (base, out) = (self.session.base, &mut self.outlet.out);
-        open_point(b"E", &thread.head, base, time, out);
+        open_point(
+            b"E",
+            &thread.heads[usize::from(asked != time)],
+            base,
+            time,
+            out,
+        );
         out.raw(b"\"args\":{");
         // The first half is not before it.
         let rest = event.strip_prefix(b",").unwrap_or(event);
         if asked != time {
-            out.raw(b"\"nvtxw.end\":");
+            out.raw(MOVED_END);
             json::micros(base, asked, out);
             if !matches!(rest, [] | [FLOW, ..]) {
                 out.put(b",");
@@ -299,7 +402,7 @@ impl Emit for Lines {
 
     fn instant(&mut self, place: u32, time: i64, event: &[u8]) {
         self.use_lane(place, 0);
-        self.half(INSTANT, place, 0, time, event);
+        self.point(INSTANT, place, 0, time, true, event);
         self.outlet.complete(1);
     }
 
@@ -309,13 +412,19 @@ impl Emit for Lines {
         if let Some(sum) = &mut counter.sum {
             *sum = add(*sum, value);
         }
-        let (counter, out) = (&*counter, &mut self.outlet.out);
-        make_value(counter, self.session.base, time, out, |out| {
-            match counter.sum {
-                Some(sum) => super::value(sum, out),
-                None => out.raw(value),
+        let (counter, base, out) = (&*counter, self.session.base, &mut self.outlet.out);
+        match counter.sum {
+            None => make_value(counter, base, time, out, |out| out.raw(value)),
+            Some(sum) => {
+                out.raw(&counter.head);
+                json::micros(base, time, out);
+                out.raw(DELTA);
+                out.raw(value);
+                out.raw(&counter.middle);
+                super::value(sum, out);
+                close(out);
             }
-        });
+        }
         self.outlet.complete(1);
     }
 
@@ -329,19 +438,21 @@ impl Emit for Lines {
 
     fn fields_of(ready: &[u8]) -> &[u8] {
         let ready = ready.strip_suffix(CLOSE).unwrap_or(ready);
-        let at = if ready.starts_with(VALUE) {
-            // No number, and none of the strings that stand for one, has a colon.
-            ready
-                .iter()
-                .rposition(|byte| *byte == b':')
-                .map(|at| at + 1)
-        } else {
-            // Before that there are only numbers.
-            let name = b"\"name\":";
-            ready.windows(name.len()).position(|part| part == name)
-        };
+        if ready.starts_with(VALUE) {
+            return value_of(ready);
+        }
+        // Before that there are only numbers.
+        let name = b"\"name\":";
+        let at = ready.windows(name.len()).position(|part| part == name);
         at.map_or(&[], |at| &ready[at..])
     }
+}
+
+/// The value at the end of a counter's line that is not closed: no number, and none of the strings that stand for one, has
+/// a colon.
+pub(super) fn value_of(line: &[u8]) -> &[u8] {
+    let at = line.iter().rposition(|byte| *byte == b':');
+    at.map_or(&[], |at| &line[at + 1..])
 }
 
 /// Appends what stands before what a range says.
@@ -393,46 +504,6 @@ fn add(sum: Number, value: &[u8]) -> Number {
     }
 }
 
-/// Appends what an event says, without the flows.
-fn copy(mut event: &[u8], out: &mut Writer) {
-    if has_flows(event) {
-        while let Some(at) = event.iter().position(|byte| *byte == FLOW) {
-            out.raw(&event[..at]);
-            event = &event[at + FLOW_LEN..];
-        }
-    }
-    out.raw(event);
-}
-
-/// The flows in what an event says.
-fn flows(mut event: &[u8]) -> impl Iterator<Item = u64> {
-    if !has_flows(event) {
-        event = &[];
-    }
-    let all = std::iter::from_fn(move || {
-        let at = event.iter().position(|byte| *byte == FLOW)?;
-        let (flow, rest) = event[at + 1..].split_first_chunk()?;
-        event = rest;
-        Some(u64::from_le_bytes(*flow))
-    });
-    all.filter(|flow| *flow != 0)
-}
-
-/// An end of an arrow.
-fn arrow(phase: &[u8], number: u64, at: Point, base: i64, out: &mut Writer) {
-    out.put(b",\n{\"ph\":\"");
-    out.raw(phase);
-    out.raw(b"\",\"pid\":");
-    json::digits(at.process, out);
-    out.raw(b",\"tid\":");
-    json::digits(at.thread, out);
-    out.raw(b",\"ts\":");
-    json::micros(base, at.time, out);
-    out.raw(b",\"id\":");
-    json::digits(number, out);
-    out.raw(b",\"name\":\"correlation\",\"cat\":\"correlation\"}");
-}
-
 /// What the numbers of a counter are called.
 fn unit(scale: Option<&Scale>) -> String {
     let (unit, multiplier) =
@@ -450,21 +521,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flows_are_taken_out_of_what_an_event_says() {
-        let (a, b) = (b"\"args\":{\"a\":1", b",\"b\":2");
-        let flow = |flow: u64| [&[FLOW], &flow.to_le_bytes()[..]].concat();
-        // The second number has the bytes of a mark.
-        let both = [flow(42), flow(0x0101_0101_0101_0101)].concat();
-        let event = [&a[..], &both, b, &flow(0)].concat();
-        let mut out = Writer::default();
-        copy(&event, &mut out);
-        assert_eq!(out.as_bytes(), b"\"args\":{\"a\":1,\"b\":2");
-        let found: Vec<_> = flows(&event).collect();
-        assert_eq!(found, [42, 0x0101_0101_0101_0101]);
-        assert_eq!(flows(out.as_bytes()).count(), 0);
-    }
-
-    #[test]
     fn what_a_ready_line_says_is_found() {
         let ready = b",\n{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":0.001,\"dur\":0.000,\"name\":\"\\\"name\\\":\",\"args\":{\"a\":{}}}";
         assert_eq!(
@@ -477,7 +533,7 @@ mod tests {
     fn values_of_ready_lines_are_found() {
         for value in ["-5", "0.5e-7", "\"NaN\""] {
             let ready = format!(
-                ",\n{{\"ph\":\"C\",\"pid\":1,\"ts\":0.001,\"name\":\"a\",\"args\":{{\"\\\":\":{value}}}}}"
+                ",\n{{\"ph\":\"C\",\"source\":0,\"pid\":1,\"ts\":0.001,\"name\":\"a\",\"args\":{{\"\\\":\":{value}}}}}"
             );
             assert_eq!(Lines::fields_of(ready.as_bytes()), value.as_bytes());
         }

@@ -4,6 +4,7 @@
 //! scope is a thread, or a counter, of a process that stands for the session.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::json;
@@ -12,7 +13,7 @@ use crate::track::{Scale, Track, TrackId, TrackKind, Tracks};
 
 /// The process of what has no scope. Other processes and threads have the number of their track,
 /// plus this.
-const SESSION: u64 = 1;
+pub(super) const SESSION: u64 = 1;
 
 /// Where a track is shown.
 #[derive(Clone)]
@@ -76,18 +77,37 @@ pub(super) fn name_session(name: &str, out: &mut Writer) {
     out.raw(b"}}");
 }
 
+/// Process and thread, by ranks and by which of its place's threads it is.
+type Listed = (Vec<u32>, u32, u64, u64);
+
 /// The processes and threads of a session that have something in the file.
 #[derive(Default)]
 pub(super) struct Threads(Mutex<Inner>);
+
+/// The threads that there were. They are there again when it is dropped, unless that is final.
+pub(super) struct Forgotten<'t> {
+    threads: &'t Threads,
+    before: Vec<Listed>,
+    pub(super) is_final: bool,
+}
+
+impl Drop for Forgotten<'_> {
+    fn drop(&mut self) {
+        if !self.is_final {
+            self.threads.lock().threads = mem::take(&mut self.before);
+        }
+    }
+}
 
 #[derive(Default)]
 struct Inner {
     /// With the least rank of what is in each.
     processes: BTreeMap<u64, u32>,
-    /// Process and thread, by ranks and by which of its place's threads it is.
-    threads: Vec<(Vec<u32>, u32, u64, u64)>,
-    /// How many threads a place has.
+    threads: Vec<Listed>,
+    /// How many threads a place has had.
     lanes: HashMap<TrackId, u32>,
+    /// Which of them each thread is.
+    numbers: HashMap<u64, u32>,
     /// Which track a process' counter of this name is.
     counters: HashMap<(u64, String), TrackId>,
 }
@@ -97,9 +117,7 @@ impl Threads {
     pub(super) fn add(&self, spot: &Spot, out: &mut Writer) {
         let mut inner = self.lock();
         inner.add_process(spot, out);
-        let lanes = inner.lanes.entry(spot.place).or_default();
-        *lanes += 1;
-        let lane = *lanes;
+        let lane = inner.number(spot);
         let mut name = spot.name.clone();
         if lane > 1 {
             name = format!("{name} ({lane})");
@@ -109,6 +127,18 @@ impl Threads {
         out.raw(b",\n");
         metadata(spot.process, Some(spot.thread), "thread_name", out);
         name_and_description(&name, spot.description.as_deref(), out);
+    }
+
+    /// Forgets the threads that are `gone`: they are added again where they are still used.
+    pub(super) fn forget(&self, gone: impl Fn(u64) -> bool) -> Forgotten<'_> {
+        let mut inner = self.lock();
+        let before = inner.threads.clone();
+        inner.threads.retain(|(_, _, _, thread)| !gone(*thread));
+        Forgotten {
+            threads: self,
+            before,
+            is_final: false,
+        }
     }
 
     /// Appends the lines that describe a counter, before it is used.
@@ -154,6 +184,15 @@ impl Threads {
 }
 
 impl Inner {
+    /// Which of its place's threads a thread is, also when it comes again.
+    fn number(&mut self, spot: &Spot) -> u32 {
+        *self.numbers.entry(spot.thread).or_insert_with(|| {
+            let lanes = self.lanes.entry(spot.place).or_default();
+            *lanes += 1;
+            *lanes
+        })
+    }
+
     fn add_process(&mut self, spot: &Spot, out: &mut Writer) {
         let rank = spot.ranks.first().copied().unwrap_or_default();
         if let Some(least) = self.processes.get_mut(&spot.process) {
@@ -170,7 +209,7 @@ impl Inner {
 }
 
 /// An event that is about a process or a thread, up to its arguments.
-fn metadata(process: u64, thread: Option<u64>, name: &str, out: &mut Writer) {
+pub(super) fn metadata(process: u64, thread: Option<u64>, name: &str, out: &mut Writer) {
     out.raw(b"{\"ph\":\"M\",\"pid\":");
     json::digits(process, out);
     if let Some(thread) = thread {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use crate::merge::unknown;
 use crate::proto::FIELD_LIMIT;
 use crate::sink::Framing;
 
@@ -37,14 +38,6 @@ pub(super) fn after_packet(packets: &[u8], at: usize) -> Option<usize> {
         }
     }
     None
-}
-
-/// What stands in a file where someone else wrote.
-pub(super) fn unknown() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        "it has other content than was written",
-    )
 }
 
 /// Reads packets.

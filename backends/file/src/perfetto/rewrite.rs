@@ -8,9 +8,9 @@ use std::path::Path;
 
 use super::bundle::{bundle, unpack};
 use super::field::{annotation, event, packet, trace};
-use super::framing::{Source, after_packet, unknown};
+use super::framing::{Source, after_packet};
 use super::packet::Packets;
-use crate::merge::{Events, Lane, Rewrite};
+use crate::merge::{Events, Lane, Rewrite, unknown};
 use crate::outlet::RUN;
 use crate::proto::{Fields, Value};
 use crate::scratch::about;

@@ -1,5 +1,7 @@
 //! What is written through the table is what a reader of the file finds.
 
+mod arrivals;
+mod arrows;
 mod batches;
 mod chrome;
 mod compression;
@@ -18,6 +20,7 @@ mod replay;
 mod table;
 mod tracks;
 mod unions;
+mod unmerged;
 
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@ use nvtxw_abi::EntryType;
 use nvtxw_abi::raw::*;
 
 use crate::Run;
-use crate::merge::{Arrival, Chains, Kind, Rows, Schemas, merged};
+use crate::arrivals::{Arrival, Chains, Kind, Rows, Schemas, merged};
 use crate::reader::{Arg, Trace, text};
 use crate::table::{Order, entry, time, told, words};
 

@@ -1,5 +1,8 @@
 //! Reads a trace as Perfetto's trace processor does: by time, then by place in the file.
 
+#[path = "json.rs"]
+mod json;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -143,8 +146,11 @@ impl Trace {
         (Self::of(&file[..end]), end < file.len())
     }
 
-    /// What is in a file that has these bytes.
+    /// What is in a file that has these bytes: packets, or Chrome's JSON.
     pub fn of(file: &[u8]) -> Self {
+        if file.starts_with(b"{") {
+            return json::read(str::from_utf8(file).unwrap());
+        }
         let mut trace = Self::default();
         let mut sequences: HashMap<u64, Sequence> = HashMap::new();
         for (number, packet) in fields(file) {
