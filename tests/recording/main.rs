@@ -1,14 +1,19 @@
 //! What reaches a backend of a rich trace, call by call: `rich.jsonl`.
 
+mod damaged;
 mod layer;
 mod rich;
 mod types;
 
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nvtxw::{Backend, Config};
 use nvtxw_backend::relay::Relay;
+use nvtxw_file::capture::replay::Replay;
+use nvtxw_file::capture::{Ending, Reader};
 
 use crate::layer::Layer;
 
@@ -55,6 +60,44 @@ fn a_layer_passes_all_calls_on() {
     let backend = Backend::in_process(nvtxw_backend::in_process(Layer(relay)));
     assert_eq!(rich::write(&backend, Config::new()).unwrap(), [""; 0]);
     compare(&nvtxw_recorder::take("rich").unwrap());
+}
+
+/// What was recorded, apart for each stream, and for what is on none: between streams there is no order.
+fn by_stream(lines: &[String]) -> BTreeMap<String, Vec<&str>> {
+    let mut streams = BTreeMap::<_, Vec<_>>::new();
+    for line in lines {
+        let call: serde_json::Value = serde_json::from_str(line).unwrap();
+        let stream = call["stream"].as_str().unwrap_or_default().to_owned();
+        streams.entry(stream).or_default().push(&**line);
+    }
+    streams
+}
+
+#[test]
+fn a_capture_replays_call_for_call() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rich.nvtxw");
+    let config = [
+        ("format", "capture"),
+        ("path", path.to_str().unwrap()),
+        ("overwrite", "true"),
+    ];
+    let set = |config: Config, (key, value): (&str, &str)| config.set(key, value).unwrap();
+    let config = config.into_iter().fold(Config::new(), set);
+    assert_eq!(rich::write(&Backend::embedded(), config).unwrap(), [""; 0]);
+    let mut reader = Reader::new(File::open(&path).unwrap()).unwrap();
+    // SAFETY:
+    // - As above.
+    let relay = unsafe { Relay::to_table(&nvtxw_recorder::TABLE) }.unwrap();
+    let replayed = Replay::new(relay).run(&mut reader, |_| ()).unwrap();
+    assert_eq!(replayed.refused(), 0, "{:?}", replayed.refusals);
+    assert_eq!(replayed.refused_before, 0);
+    assert_eq!(replayed.ending.unwrap(), Ending::Whole);
+    replayed.end.unwrap();
+    let lines = nvtxw_recorder::take("rich").unwrap();
+    assert_eq!(lines.len() as u64, replayed.calls + 2);
+    let text = std::fs::read_to_string(blessed()).unwrap();
+    let direct: Vec<_> = text.lines().map(str::to_owned).collect();
+    assert_eq!(by_stream(&lines), by_stream(&direct));
 }
 
 /// The recorder as a library: Cargo puts it beside the test programs.

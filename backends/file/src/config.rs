@@ -59,6 +59,7 @@ pub(crate) struct PartLimits {
 pub(crate) enum FormatName {
     Perfetto,
     Chrome,
+    Capture,
     #[cfg(feature = "parquet")]
     Parquet,
 }
@@ -69,6 +70,7 @@ impl FormatName {
         match self {
             Self::Perfetto => "pftrace",
             Self::Chrome => "json",
+            Self::Capture => "nvtxw",
             #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",
         }
@@ -84,6 +86,7 @@ impl Settings {
         let format = match get("format") {
             None | Some("perfetto") => FormatName::Perfetto,
             Some("chrome") => FormatName::Chrome,
+            Some("capture") => FormatName::Capture,
             #[cfg(feature = "parquet")]
             Some("parquet") => FormatName::Parquet,
             #[cfg(not(feature = "parquet"))]
@@ -93,7 +96,7 @@ impl Settings {
                      crate (nvtxw-file, nvtxw or nvtxw-file-so) with its feature `parquet`",
                 ));
             }
-            Some(other) => return Err(bad("format", other, "perfetto, chrome, parquet")),
+            Some(other) => return Err(bad("format", other, "perfetto, chrome, parquet, capture")),
         };
         let is_set = |key, default| match get(key) {
             None => Ok(default),
@@ -352,7 +355,7 @@ mod tests {
         );
         assert_eq!(
             reason(None, &[("format", "xml")]),
-            "config key `format` has the value `xml`; accepted: perfetto, chrome, parquet"
+            "config key `format` has the value `xml`; accepted: perfetto, chrome, parquet, capture"
         );
         assert_eq!(
             reason(None, &[("base", "9223372036854775808")]),

@@ -23,6 +23,9 @@ pub(crate) trait Flush: Stream {
     /// # Errors
     /// As [`flush_all`](Self::flush_all).
     fn rest(&mut self) -> Result<bool>;
+
+    /// Tells that it is not the producer who closes the stream, but its session's end.
+    fn leave(&mut self) {}
 }
 
 /// A stream that a [`Flusher`] may enter between two calls.

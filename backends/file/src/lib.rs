@@ -7,9 +7,9 @@
 //!
 //! | key | value | without it |
 //! |---|---|---|
-//! | `path` | where the file is written, or which folder the tables are in | `<session name>.pftrace` (`.json` for Chrome, `.parquet`) in the working directory; `nvtxw.pftrace` without a name |
+//! | `path` | where the file is written, or which folder the tables are in | `<session name>.pftrace` (`.json` for Chrome, `.parquet`, `.nvtxw` for captures) in the working directory; `nvtxw.pftrace` without a name |
 //! | `overwrite` | `true`, `1`, `yes`: an existing file is replaced; `false`, `0`, `no` | an existing file is refused |
-//! | `format` | `perfetto`, [`chrome`](#the-format-chrome), [`parquet`](#the-format-parquet) | `perfetto` |
+//! | `format` | `perfetto`, [`chrome`](#the-format-chrome), [`parquet`](#the-format-parquet), [`capture`](#the-format-capture) | `perfetto` |
 //! | `base` | the timestamp that becomes 0 in the file, from -2^63 to 2^63-1 | Perfetto: decided by the first flush: 0, or -2^62 if a negative timestamp came before. Chrome: 0. Parquet has the timestamps as they are |
 //! | `compression` | `none`, `zlib`, or `zlib:1`, the fastest, to `zlib:9`; only with the format `perfetto` | `none` |
 //! | `window` | events of a stream that are put in order in memory, 2 to 16777216 | 65536 |
@@ -180,6 +180,15 @@
 //!   comes. All row groups that are open take about 64 MiB, and at most 128 parts stay open: more streams write smaller ones.
 //!   Ranges that are open are held in memory.
 //!
+//! # The format `capture`
+//!
+//! All calls of the session as the producer made them, to be [replayed](capture::replay::Replay) on any backend, or
+//! [read](capture::Reader): each with all its numbers and bytes; those that were refused as notes with the reason. Registrations
+//! go to the file at once. What is written to a stream gathers in memory up to 256 KiB (or until `flush_interval` is over) and
+//! is appended then; batches of 16 KiB and more are appended as they are. Those of one stream keep their order; between streams
+//! there is none, but what is referred to stands before. `window`, `memory`, `merge` and `base` mean nothing here, and
+//! timestamps are as they are. Pointers out of an event are kept as addresses, and what they lead to is not.
+//!
 //! # When it is written
 //!
 //! A stream keeps a window of its latest events in memory, writes the older half when it is full,
@@ -243,6 +252,7 @@
 mod attribute;
 mod base;
 mod budget;
+pub mod capture;
 mod chrome;
 mod clock;
 mod config;

@@ -5,14 +5,17 @@ use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nvtxw_backend::{Refusal, RefusalCounts, Result, Session, SessionRequest, StreamInfo};
+use nvtxw_backend::call::Registration;
+use nvtxw_backend::log::Report;
+use nvtxw_backend::{Domain, Refusal, RefusalCounts, Result, Session, SessionRequest, StreamInfo};
 
 use crate::budget::Budget;
+use crate::capture::CaptureSession;
 use crate::chrome::Chrome;
 use crate::clock::{Clocks, Past, TimeMap};
 use crate::config::{FormatName, Settings};
 use crate::domains::Domains;
-use crate::flusher::Flusher;
+use crate::flusher::{Flush, Flusher};
 use crate::format::{Again, Fact, Format, FormatStream};
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
@@ -34,6 +37,7 @@ pub struct FileSession {
 enum AnySession {
     Perfetto(SessionIn<Perfetto>),
     Chrome(SessionIn<Chrome>),
+    Capture(CaptureSession),
     #[cfg(feature = "parquet")]
     Parquet(SessionIn<Parquet>),
 }
@@ -82,6 +86,7 @@ impl FileSession {
         let session = match settings.format {
             FormatName::Perfetto => AnySession::Perfetto(SessionIn::begin(&settings, name)?),
             FormatName::Chrome => AnySession::Chrome(SessionIn::begin(&settings, name)?),
+            FormatName::Capture => AnySession::Capture(CaptureSession::begin(&settings, request)?),
             #[cfg(feature = "parquet")]
             FormatName::Parquet => AnySession::Parquet(SessionIn::begin(&settings, name)?),
         };
@@ -93,11 +98,7 @@ impl FileSession {
     }
 
     /// The stream as it is, if nothing flushes it but itself.
-    fn held<F: Format>(
-        &self,
-        stream: StreamIn<F>,
-        plain: impl FnOnce(StreamIn<F>) -> AnyStream,
-    ) -> FileStream {
+    fn held<S: Flush>(&self, stream: S, plain: impl FnOnce(S) -> AnyStream) -> FileStream {
         let stream = match &*self.flusher() {
             None => plain(stream),
             Some(flusher) => AnyStream::Timed(flusher.add(stream)),
@@ -129,6 +130,7 @@ macro_rules! each {
         match $any {
             AnySession::Perfetto($session) => $call,
             AnySession::Chrome($session) => $call,
+            AnySession::Capture($session) => $call,
             #[cfg(feature = "parquet")]
             AnySession::Parquet($session) => $call,
         }
@@ -146,11 +148,31 @@ impl Session for FileSession {
             AnySession::Chrome(session) => {
                 self.held(session.open_stream(stream), AnyStream::Chrome)
             }
+            AnySession::Capture(session) => {
+                self.held(session.open_stream(stream)?, AnyStream::Capture)
+            }
             #[cfg(feature = "parquet")]
             AnySession::Parquet(session) => {
                 self.held(session.open_stream(stream), AnyStream::Parquet)
             }
         })
+    }
+
+    fn note_registration(
+        &self,
+        domain: &Arc<Domain>,
+        registration: &Registration<'_>,
+    ) -> Result<()> {
+        match &self.session {
+            AnySession::Capture(session) => session.note_registration(domain, registration),
+            _ => Ok(()),
+        }
+    }
+
+    fn note_refusal(&self, report: &Report<'_>) {
+        if let AnySession::Capture(session) = &self.session {
+            session.note_refusal(report);
+        }
     }
 
     fn note_refusals(&self, counts: RefusalCounts) {

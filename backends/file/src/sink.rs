@@ -149,11 +149,21 @@ impl Sink {
         self.write(end, b"")
     }
 
+    /// The same for whole parts that are in several pieces, of which only the first may have ends of parts in it. The file's
+    /// tail is empty.
+    pub(crate) fn append_parts<const N: usize>(&self, pieces: [&[u8]; N]) -> Result<()> {
+        self.write_with(|state| state.write_pieces(pieces, self.framing))
+    }
+
     fn write(&self, parts: &[u8], tail: &[u8]) -> Result<()> {
+        self.write_with(|state| state.write(parts, tail, self.framing))
+    }
+
+    fn write_with(&self, write: impl FnOnce(&mut State) -> io::Result<()>) -> Result<()> {
         self.check_process()?;
         let mut state = self.lock();
         if state.error.is_none()
-            && let Err(error) = state.write(parts, tail, self.framing)
+            && let Err(error) = write(&mut state)
         {
             state.error = Some(format!("writing {}: {error}", self.path.display()));
         }
@@ -193,7 +203,7 @@ impl Sink {
 
 impl State {
     fn write(&mut self, parts: &[u8], tail: &[u8], framing: Framing) -> io::Result<()> {
-        let (written, mut result) = write(&mut self.file, parts, tail);
+        let (written, mut result) = write(&mut self.file, [parts, tail]);
         let end = self.len + parts.len() as u64;
         if result.is_ok() && !tail.is_empty() {
             result = self.file.seek(SeekFrom::Start(end)).map(drop);
@@ -203,6 +213,22 @@ impl State {
             // The file is as it was, with its tail.
             Err(_) if written == 0 => {}
             Err(_) => self.mend(&parts[..written.min(parts.len())], framing),
+        }
+        result
+    }
+
+    fn write_pieces<const N: usize>(
+        &mut self,
+        pieces: [&[u8]; N],
+        framing: Framing,
+    ) -> io::Result<()> {
+        let (written, result) = write(&mut self.file, pieces);
+        match result {
+            Ok(()) => self.len += written as u64,
+            Err(_) => {
+                let first = pieces.first().copied().unwrap_or_default();
+                self.mend(&first[..written.min(first.len())], framing);
+            }
         }
         result
     }
@@ -241,14 +267,16 @@ fn is_same(_one: &Metadata, _other: &Metadata) -> bool {
 }
 
 /// Writes as much as it can, and says how much that was.
-fn write(file: &mut File, parts: &[u8], tail: &[u8]) -> (usize, io::Result<()>) {
+fn write<const N: usize>(file: &mut File, pieces: [&[u8]; N]) -> (usize, io::Result<()>) {
+    let len = pieces.iter().map(|piece| piece.len()).sum();
     let mut written = 0;
-    while written < parts.len() + tail.len() {
-        let (of_parts, of_tail) = (
-            written.min(parts.len()),
-            written.saturating_sub(parts.len()),
-        );
-        let rest = [&parts[of_parts..], &tail[of_tail..]].map(IoSlice::new);
+    while written < len {
+        let mut before = written;
+        let rest = pieces.map(|piece| {
+            let of_piece = before.min(piece.len());
+            before -= of_piece;
+            IoSlice::new(&piece[of_piece..])
+        });
         match file.write_vectored(&rest) {
             Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
             Ok(count) => written += count,

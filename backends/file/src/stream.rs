@@ -8,12 +8,14 @@ use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use nvtxw_backend::call::{EventCall, WriteCall};
 use nvtxw_backend::{
     Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, Refusal, Result, Schema,
     SchemaRole, ScopeRef, Stream, StreamInfo, Time, TimeRelation,
 };
 
 use self::sampled::Sampled;
+use crate::capture::CaptureStream;
 use crate::chrome::Chrome;
 use crate::clock::{ClockReader, Past};
 use crate::counter::Sample;
@@ -54,6 +56,7 @@ pub(crate) enum AnyStream {
     Chrome(StreamIn<Chrome>),
     #[cfg(feature = "parquet")]
     Parquet(StreamIn<Parquet>),
+    Capture(CaptureStream),
     /// One of these that is flushed now and then.
     Timed(Timed),
     Closed,
@@ -341,6 +344,7 @@ macro_rules! each {
             AnyStream::Chrome($stream) => $call,
             #[cfg(feature = "parquet")]
             AnyStream::Parquet($stream) => $call,
+            AnyStream::Capture($stream) => $call,
             AnyStream::Timed(timed) => timed.call(|$stream| $call),
             // The SDK calls nothing that it has closed.
             AnyStream::Closed => Err(Refusal::failed("this stream is closed")),
@@ -366,6 +370,11 @@ impl AnyStream {
 
 impl Stream for FileStream {
     #[inline]
+    fn take_event(&mut self, event: &Event<'_>, call: &EventCall<'_>) -> Result<()> {
+        each!(&mut self.stream, stream => stream.take_event(event, call))
+    }
+
+    #[inline]
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
         each!(&mut self.stream, stream => stream.write_event(event))
     }
@@ -389,6 +398,18 @@ impl Stream for FileStream {
 
     fn write_relation(&mut self, relation: &TimeRelation<'_>) -> Result<()> {
         each!(&mut self.stream, stream => stream.write_relation(relation))
+    }
+
+    fn take_nothing(&mut self, call: &WriteCall<'_>) -> Result<()> {
+        each!(&mut self.stream, stream => stream.take_nothing(call))
+    }
+
+    fn close_at_end(&mut self) -> Result<()> {
+        each!(&mut self.stream, stream => {
+            stream.leave();
+            Ok(())
+        })?;
+        self.close()
     }
 
     fn close(&mut self) -> Result<()> {

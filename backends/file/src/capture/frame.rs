@@ -1,0 +1,145 @@
+//! How a capture is made of records.
+
+/// What the file begins with.
+pub(super) const MAGIC: [u8; 8] = *b"NVTXWCAP";
+/// The version of the format: of another one nothing can be told.
+pub(super) const VERSION: u16 = 1;
+/// In a file, its own bytes tell in which order those of numbers are.
+pub(super) const ORDER: u16 = 0x0102;
+/// Bytes of the file's header.
+pub(super) const FILE_HEADER: usize = 32;
+
+/// Bytes of a record's header. Each record, and what is long in it, starts at a multiple of this.
+pub(super) const HEADER: usize = 16;
+/// What a record's header ends with, so that what is none is found out.
+pub(super) const MARK: u16 = 0xCA9E;
+
+/// What a record holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(super) enum Kind {
+    Begin = 1,
+    End = 2,
+    Domain = 3,
+    Category = 4,
+    String = 5,
+    Resource = 6,
+    Scope = 7,
+    Schema = 8,
+    Enum = 9,
+    Counter = 10,
+    TimeDomain = 11,
+    Open = 12,
+    Close = 13,
+    Event = 16,
+    EventBatch = 17,
+    Sample = 18,
+    NoValue = 19,
+    CounterBatch = 20,
+    SyncPoint = 21,
+    SyncPoints = 22,
+    Conversion = 23,
+    Refused = 32,
+    Refusals = 33,
+}
+
+impl Kind {
+    const ALL: [Self; 23] = [
+        Self::Begin,
+        Self::End,
+        Self::Domain,
+        Self::Category,
+        Self::String,
+        Self::Resource,
+        Self::Scope,
+        Self::Schema,
+        Self::Enum,
+        Self::Counter,
+        Self::TimeDomain,
+        Self::Open,
+        Self::Close,
+        Self::Event,
+        Self::EventBatch,
+        Self::Sample,
+        Self::NoValue,
+        Self::CounterBatch,
+        Self::SyncPoint,
+        Self::SyncPoints,
+        Self::Conversion,
+        Self::Refused,
+        Self::Refusals,
+    ];
+
+    pub(super) fn of(number: u16) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u16 == number)
+    }
+}
+
+/// The header of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    /// Bytes of the body, without what fills it up to a multiple of [`HEADER`].
+    pub(super) size: u64,
+    /// The stream that the record is of; or the domain, for registrations.
+    pub(super) owner: u32,
+    pub(super) kind: u16,
+}
+
+impl Header {
+    pub(super) fn to_bytes(self) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        bytes[..8].copy_from_slice(&self.size.to_ne_bytes());
+        bytes[8..12].copy_from_slice(&self.owner.to_ne_bytes());
+        bytes[12..14].copy_from_slice(&self.kind.to_ne_bytes());
+        bytes[14..].copy_from_slice(&MARK.to_ne_bytes());
+        bytes
+    }
+
+    /// `None` if these bytes are no header.
+    pub(super) fn from_bytes(bytes: [u8; HEADER]) -> Option<Self> {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
+        (u16::from_ne_bytes([o, p]) == MARK).then_some(Self {
+            size: u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
+            owner: u32::from_ne_bytes([i, j, k, l]),
+            kind: u16::from_ne_bytes([m, n]),
+        })
+    }
+}
+
+/// The file's header.
+pub(super) fn file_header() -> [u8; FILE_HEADER] {
+    let mut bytes = [0; FILE_HEADER];
+    bytes[..8].copy_from_slice(&MAGIC);
+    bytes[8..10].copy_from_slice(&ORDER.to_ne_bytes());
+    bytes[10..12].copy_from_slice(&VERSION.to_ne_bytes());
+    bytes
+}
+
+/// How many bytes fill up so many.
+pub(super) fn padding(size: u64) -> usize {
+    (size.wrapping_neg() % HEADER as u64) as usize
+}
+
+/// How many bytes at the beginning are whole records (the file's header is one).
+pub(super) fn whole(bytes: &[u8]) -> usize {
+    let mut end = match bytes.starts_with(&MAGIC) {
+        true => FILE_HEADER,
+        false => 0,
+    };
+    let mut whole = 0;
+    while end <= bytes.len() {
+        whole = end;
+        let Some(header) = bytes[end..].first_chunk().copied() else {
+            break;
+        };
+        let Some(header) = Header::from_bytes(header) else {
+            break;
+        };
+        let size = usize::try_from(header.size).unwrap_or(usize::MAX);
+        end = end
+            .saturating_add(HEADER)
+            .saturating_add(size)
+            .saturating_add(padding(header.size));
+    }
+    whole
+}
