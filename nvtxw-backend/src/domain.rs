@@ -149,6 +149,7 @@ impl Domain {
         self.strings.get(handle)
     }
 
+    #[inline]
     pub(crate) fn registered_schema(&self, id: u64) -> Option<&Arc<Schema>> {
         match &**self.layouts.get(id)? {
             Layout::Schema(schema) => Some(schema),

@@ -32,10 +32,12 @@ pub struct Event<'a> {
     pub(crate) domain: &'a Domain,
     /// Of the payload that has that schema.
     bytes: &'a [u8],
-    /// All payloads, if these are not just that one.
+    /// All payloads, if these are not just that one, or that one and a text.
     many: Option<&'a [Payload<'a>]>,
     /// Whether the fields of the one payload are found without a walk.
     is_direct: bool,
+    /// Whether the message is a payload of its own, behind that one.
+    has_text: bool,
     pub(crate) flex: Option<Flex<'a>>,
     start: i64,
     /// Of a range.
@@ -183,9 +185,30 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// The kind of the event that a payload is whose fields have fixed places, with a text behind it that is the message:
+    /// plain events with text are such. `None` for other payloads.
+    #[inline(always)]
+    pub(crate) fn kind_before_text([main, text]: &[Payload<'a>; 2]) -> Option<EventKind> {
+        let kind = main.schema.event_kind()?;
+        let text = &text.schema.plan;
+        let is_it = main.schema.plan.way == Way::Settled
+            && matches!(text.message, Some(MessageAt::Whole(_)))
+            && !text.names_scope();
+        is_it.then_some(kind)
+    }
+
+    /// Becomes the event of [two such](Self::kind_before_text) payloads.
+    #[inline(always)]
+    pub(crate) fn read_before_text(&mut self, [main, text]: &[Payload<'a>; 2]) -> Result<()> {
+        self.read_at(main.bytes, 0, &main.schema.plan.at)?;
+        self.has_text = true;
+        let at = &text.schema.plan.at;
+        (self.attributes).add(text.schema, at, text.bytes, self.domain)
+    }
+
     /// An event of one payload, of a schema of this kind, that is yet to be [read](Self::read). `batch_scope` and `flex` are 0
     /// and `None` for a single event.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn unread(
         stream: &'a StreamInfo,
         batch_scope: u64,
@@ -204,6 +227,7 @@ impl<'a> Event<'a> {
             bytes: &[],
             many: None,
             is_direct: plan.way != Way::Irregular,
+            has_text: false,
             flex,
             start: 0,
             end: None,
@@ -213,7 +237,11 @@ impl<'a> Event<'a> {
                 None => time_domain,
             },
             attributes: Attributes::default(),
-            scope: scope_of(scopes, batch_scope, stream),
+            scope: match plan.names_scope() {
+                true => scope_of(scopes, batch_scope, stream),
+                false if batch_scope != 0 => batch_scope,
+                false => stream.scope_id(),
+            },
             found: Found::default(),
         }
     }
@@ -467,7 +495,7 @@ impl<'a> Event<'a> {
     pub fn payload_count(&self) -> usize {
         let has_fields = |payload: &&Payload<'_>| !payload.schema.fields().is_empty();
         match self.many {
-            None => 1,
+            None => 1 + usize::from(self.has_text),
             Some(payloads) => payloads.iter().filter(has_fields).count(),
         }
     }
@@ -476,16 +504,23 @@ impl<'a> Event<'a> {
     /// that a backend can work out once how it reads the events of a schema.
     #[inline]
     pub fn plain(&self) -> Option<&'a [u8]> {
+        self.plain_but_message().filter(|_| !self.has_text)
+    }
+
+    /// The same, also if the event has one more payload that is nothing but the [message](Self::message): as plain ranges and
+    /// marks have it whose message is no registered string.
+    #[inline]
+    pub fn plain_but_message(&self) -> Option<&'a [u8]> {
         (self.many.is_none() && self.schema.plan.is_plain).then_some(self.bytes)
     }
 
-    /// Shows one field of [`schema`](Self::schema), by its index there, of a [plain](Self::plain) event; nothing if it holds an
-    /// attribute of the event.
+    /// Shows one field of [`schema`](Self::schema), by its index there, of a [plain](Self::plain_but_message) event; nothing if
+    /// it holds an attribute of the event.
     ///
     /// # Panics
     /// If the event is not plain, or the schema has no such field.
     pub fn visit_field<V: Visitor>(&self, index: usize, visitor: &mut V) {
-        let bytes = self.plain().expect("the event is plain");
+        let bytes = self.plain_but_message().expect("the event is plain");
         let field = &self.schema.fields()[index];
         if !field.is_attribute {
             let context = &Context::new(self.domain);

@@ -36,6 +36,7 @@ impl<T> Registry<T> {
         }
     }
 
+    #[inline]
     pub(crate) fn get(&self, id: u64) -> Option<&Arc<T>> {
         match id.checked_sub(IdClass::DYNAMIC_START) {
             Some(_) if self.is_mirror => self.statics.get(id),

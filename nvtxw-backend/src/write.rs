@@ -30,7 +30,7 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
         } = stream;
         let domain = &**info.domain();
         if let [arg] = args {
-            let payload = payload(domain, arg).map_err(|refusal| in_payload(0, refusal))?;
+            let payload = payload(domain, 0, arg)?;
             if let Some(kind) = payload.schema.event_kind() {
                 let Payload { schema, bytes, .. } = payload;
                 let mut event = Event::unread(info, 0, schema, kind, None);
@@ -40,18 +40,20 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
             }
         }
         let call = EventCall::accepted(args, domain);
-        let payload = |index: usize| {
-            payload(domain, &args[index]).map_err(|refusal| in_payload(index, refusal))
-        };
         // Plain events are a header and text.
-        if args.len() == 2 {
-            let event = [payload(0)?, payload(1)?];
-            let event = Event::gather(info, &event)?;
+        if let [main, text] = args {
+            let payloads = [payload(domain, 0, main)?, payload(domain, 1, text)?];
+            if let Some(kind) = Event::kind_before_text(&payloads) {
+                let mut event = Event::unread(info, 0, payloads[0].schema, kind, None);
+                event.read_before_text(&payloads)?;
+                return backend.call(|backend| backend.take_event(&event, &call));
+            }
+            let event = Event::gather(info, &payloads)?;
             return backend.call(|backend| backend.take_event(&event, &call));
         }
         let mut gathered = emptied(std::mem::take(payloads));
-        for index in 0..args.len() {
-            gathered.push(payload(index)?);
+        for (index, arg) in args.iter().enumerate() {
+            gathered.push(payload(domain, index, arg)?);
         }
         let written = Event::gather(info, &gathered)
             .and_then(|event| backend.call(|backend| backend.take_event(&event, &call)));
@@ -73,9 +75,14 @@ fn in_payload(index: usize, refusal: Refusal) -> Refusal {
     refusal.at(format_args!("payload {index}"))
 }
 
-/// The payload that `arg` describes.
+/// The payload that `arg` describes, the one at `index` of an event.
 #[inline(always)]
-fn payload<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
+fn payload<'a>(domain: &'a Domain, index: usize, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
+    described(domain, arg).map_err(|refusal| in_payload(index, refusal))
+}
+
+#[inline(always)]
+fn described<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
     match IdClass::of(arg.schema_id()) {
         IdClass::Static | IdClass::Dynamic if !arg.is_empty() => {
             let schema = schema(domain, arg.schema_id())?;

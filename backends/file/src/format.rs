@@ -214,8 +214,14 @@ pub(crate) trait FormatStream: Send + 'static {
 /// Writes the usual ranges of one schema.
 pub(crate) trait Ranges {
     /// Appends the range of a plain payload as it is in the file if it stands on the first lane of
-    /// its place; returns its times. `None`, and appends nothing, for one that is not usual.
-    fn write(&mut self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)>;
+    /// its place; returns its times. `text` is its message, if that is text. `None`, and appends
+    /// nothing, for one that is not usual.
+    fn write(
+        &mut self,
+        payload: &[u8],
+        text: Option<&[u8]>,
+        out: &mut Writer,
+    ) -> Option<(i64, i64)>;
 
     /// The base that they are ready for.
     fn base(&self) -> Base;
@@ -227,7 +233,12 @@ pub(crate) enum NoRanges {}
 
 #[cfg(feature = "parquet")]
 impl Ranges for NoRanges {
-    fn write(&mut self, _payload: &[u8], _out: &mut Writer) -> Option<(i64, i64)> {
+    fn write(
+        &mut self,
+        _payload: &[u8],
+        _text: Option<&[u8]>,
+        _out: &mut Writer,
+    ) -> Option<(i64, i64)> {
         match *self {}
     }
 

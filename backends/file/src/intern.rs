@@ -17,10 +17,19 @@ pub(crate) struct Texts {
     bytes: Vec<u8>,
     /// Where each text ends in `bytes`.
     ends: Vec<u32>,
-    /// Numbers, by hash with open addressing; 0 is free. A power of two, at most half full.
-    slots: Vec<u32>,
+    /// By hash with open addressing. A power of two, at most half full.
+    slots: Vec<Slot>,
     /// What keys stood for, by the key's low bits.
     recent: Vec<Recent>,
+}
+
+/// A text's place in the table.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// 0 is free.
+    number: u32,
+    /// The upper half of the text's hash; the lower one tells the place.
+    hash: u32,
 }
 
 /// What a key stands for; 0 is no key.
@@ -49,27 +58,52 @@ impl Texts {
             return Number::Inline;
         }
         if self.slots.is_empty() {
-            self.slots = vec![0; 16];
+            self.slots = vec![Slot::default(); 16];
         }
-        let mut at = self.slot(text.as_bytes());
-        loop {
-            match self.slots[at] {
-                0 => break,
-                number if self.is(number, text) => return Number::Known(number),
-                _ => at = (at + 1) & (self.slots.len() - 1),
-            }
-        }
+        let hash = spread(text.as_bytes());
+        let at = match self.find(text.as_bytes(), hash) {
+            Ok(number) => return Number::Known(number),
+            Err(free) => free,
+        };
         if self.ends.len() == MAX_TEXTS || self.bytes.len() + text.len() > MAX_BYTES {
             return Number::Inline;
         }
         self.bytes.extend_from_slice(text.as_bytes());
         self.ends.push(self.bytes.len() as u32);
         let number = self.ends.len() as u32;
-        self.slots[at] = number;
+        self.slots[at] = Slot {
+            number,
+            hash: (hash >> 32) as u32,
+        };
         if self.ends.len() * 2 > self.slots.len() {
             self.grow();
         }
         Number::New(number)
+    }
+
+    /// The number of a text that is there.
+    #[inline]
+    pub(crate) fn known(&self, text: &[u8]) -> Option<u32> {
+        match self.slots.is_empty() {
+            true => None,
+            false => self.find(text, spread(text)).ok(),
+        }
+    }
+
+    /// The number of a text with this hash, or the free slot for it.
+    #[inline(always)]
+    fn find(&self, text: &[u8], hash: u64) -> Result<u32, usize> {
+        let mut at = self.place(hash);
+        loop {
+            let slot = self.slots[at];
+            if slot.number == 0 {
+                return Err(at);
+            }
+            if slot.hash == (hash >> 32) as u32 && is_same(self.text(slot.number), text) {
+                return Ok(slot.number);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
     }
 
     /// The number that `key` (never 0) was last [remembered](Self::remember) with, unless it was
@@ -116,23 +150,67 @@ impl Texts {
     }
 
     #[inline]
-    fn slot(&self, text: &[u8]) -> usize {
-        hash(text) as usize & (self.slots.len() - 1)
+    fn place(&self, hash: u64) -> usize {
+        hash as usize & (self.slots.len() - 1)
     }
 
     fn grow(&mut self) {
-        self.slots = vec![0; self.slots.len() * 2];
+        self.slots = vec![Slot::default(); self.slots.len() * 2];
         for number in 1..=self.ends.len() as u32 {
-            let mut at = self.slot(self.text(number));
-            while self.slots[at] != 0 {
+            let hash = spread(self.text(number));
+            let mut at = self.place(hash);
+            while self.slots[at].number != 0 {
                 at = (at + 1) & (self.slots.len() - 1);
             }
-            self.slots[at] = number;
+            self.slots[at] = Slot {
+                number,
+                hash: (hash >> 32) as u32,
+            };
         }
     }
 }
 
+/// Whether two texts are the same. Most are short.
+#[inline(always)]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    match one.len() {
+        len if len != other.len() => false,
+        8..=16 => ends::<8>(one) == ends::<8>(other),
+        17..=32 => ends::<16>(one) == ends::<16>(other),
+        _ => one == other,
+    }
+}
+
+/// The first and the last bytes, which overlap in the middle.
+#[inline(always)]
+fn ends<const N: usize>(text: &[u8]) -> (Option<&[u8; N]>, Option<&[u8; N]>) {
+    (text.first_chunk(), text.last_chunk())
+}
+
+/// A hash of text that is short, mostly.
+#[inline(always)]
+fn spread(text: &[u8]) -> u64 {
+    let len = text.len();
+    // The last bytes may be among those before.
+    let mut hash = len as u64;
+    let last = if let Some(last) = text.last_chunk::<8>() {
+        for word in text[..len - 1].as_chunks::<8>().0 {
+            hash = (hash.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
+        }
+        u64::from_le_bytes(*last)
+    } else if let Some((first, last)) = text.first_chunk::<4>().zip(text.last_chunk::<4>()) {
+        u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+    } else {
+        text.iter().fold(0, |all, byte| all << 8 | u64::from(*byte))
+    };
+    let hash = (hash.rotate_left(23) ^ last).wrapping_mul(FACTOR);
+    hash ^ hash >> 32
+}
+
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// Spreads a number over 64 bits; different numbers stay different.
+#[inline]
 pub(crate) fn mix(mut number: u64) -> u64 {
     number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -141,7 +219,6 @@ pub(crate) fn mix(mut number: u64) -> u64 {
 
 #[inline]
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hash = bytes.len() as u64;
     let (words, rest) = bytes.as_chunks::<8>();
     for word in words {
@@ -169,6 +246,24 @@ mod tests {
         assert_eq!(texts.number(""), Number::New(5001));
         assert_eq!(texts.number(""), Number::Known(5001));
         assert_eq!(texts.number("\0"), Number::New(5002));
+    }
+
+    #[test]
+    fn texts_that_differ_in_one_byte_are_two() {
+        let mut texts = Texts::default();
+        assert_eq!(texts.known(b"b"), None);
+        let mut count = 0;
+        for len in 1..70 {
+            for at in 0..len {
+                let mut text = vec![b'a'; len];
+                text[at] = b'b';
+                let text = str::from_utf8(&text).unwrap();
+                assert_eq!(texts.known(text.as_bytes()), None);
+                count += 1;
+                assert_eq!(texts.number(text), Number::New(count));
+                assert_eq!(texts.known(text.as_bytes()), Some(count));
+            }
+        }
     }
 
     #[test]

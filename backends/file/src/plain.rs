@@ -2,14 +2,15 @@
 
 use nvtxw_backend::{EntryType, Field, FieldKind, FieldRole, Schema, TimestampRole};
 
-/// Where the usual ranges of a schema have what they need: two times, a registered message, perhaps
-/// a category.
+/// Where the usual ranges of a schema have what they need: two times, perhaps a registered message, a
+/// category, and a colour.
 #[derive(Clone, Copy)]
 pub(crate) struct Usual {
     start: usize,
     end: usize,
-    name: usize,
+    name: Option<usize>,
     category: Option<usize>,
+    color: Option<usize>,
 }
 
 /// A usual range.
@@ -17,7 +18,7 @@ pub(crate) struct Usual {
 pub(crate) struct UsualRange {
     pub(crate) start: i64,
     pub(crate) end: i64,
-    /// A registered string's handle; 0 if there is none.
+    /// A registered string's handle; 0 if there is none in the payload.
     pub(crate) name: u64,
     /// 0 if there is none.
     pub(crate) category: u32,
@@ -26,13 +27,15 @@ pub(crate) struct UsualRange {
 impl Usual {
     /// `None` if the schema has other attributes, or has them in another form.
     pub(crate) fn of(schema: &Schema) -> Option<Self> {
-        let (mut start, mut end, mut name, mut category) = (None, None, None, None);
+        let (mut start, mut end) = (None, None);
+        let (mut name, mut category, mut color) = (None, None, None);
         for field in schema.fields().iter().filter(|field| field.is_attribute()) {
             let (place, ty) = match field.role() {
                 FieldRole::Time(TimestampRole::RangeBegin) => (&mut start, EntryType::Int64),
                 FieldRole::Time(TimestampRole::RangeEnd) => (&mut end, EntryType::Int64),
                 FieldRole::Message => (&mut name, EntryType::RegisteredString),
                 FieldRole::Category => (&mut category, EntryType::Category),
+                FieldRole::Color => (&mut color, EntryType::ColorArgb),
                 _ => return None,
             };
             if !is_one(field, ty) || place.replace(field.offset()).is_some() {
@@ -42,29 +45,36 @@ impl Usual {
         Some(Self {
             start: start?,
             end: end?,
-            name: name?,
+            name,
             category,
+            color,
         })
     }
 
-    /// `None` for a range that ends before it starts.
+    /// `None` for a range that ends before it starts, or has a colour.
     #[inline(always)]
     pub(crate) fn read(&self, payload: &[u8]) -> Option<UsualRange> {
         let start = i64::from_ne_bytes(bytes(payload, self.start));
         let end = i64::from_ne_bytes(bytes(payload, self.end));
-        if end < start {
+        if end < start || number(payload, self.color) != 0 {
             return None;
         }
         Some(UsualRange {
             start,
             end,
-            name: u64::from_ne_bytes(bytes(payload, self.name)),
-            category: match self.category {
+            name: match self.name {
                 None => 0,
-                Some(at) => u32::from_ne_bytes(bytes(payload, at)),
+                Some(at) => u64::from_ne_bytes(bytes(payload, at)),
             },
+            category: number(payload, self.category),
         })
     }
+}
+
+/// 0 if there is none.
+#[inline(always)]
+fn number(payload: &[u8], at: Option<usize>) -> u32 {
+    at.map_or(0, |at| u32::from_ne_bytes(bytes(payload, at)))
 }
 
 /// Whether a field is one value of this type.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use nvtxw_backend::call::{EventCall, WriteCall};
 use nvtxw_backend::{
     Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, Refusal, Result, Schema,
-    SchemaRole, ScopeRef, Stream, StreamInfo, Time, TimeRelation,
+    SchemaRole, ScopeRef, Stream, StreamInfo, Text, Time, TimeRelation,
 };
 
 use self::sampled::Sampled;
@@ -176,10 +176,16 @@ impl<F: Format> StreamIn<F> {
         match (event.kind(), time) {
             (kind, Time::Range { start, end }) => {
                 let nests = kind == EventKind::RangePushPop;
+                let text = match event.message() {
+                    Some(Text::Inline(text)) => Some(text),
+                    _ => None,
+                };
+                let is_usual = is_usual && !matches!(event.message(), Some(Text::Wide(_)));
+                let buffer = self.timeline.buffer();
                 if is_usual
-                    && let Some(payload) = event.plain()
+                    && let Some(payload) = event.plain_but_message()
                     && let Some(mut ranges) = self.out.ranges(event.schema(), place)
-                    && ranges.write(payload, self.timeline.buffer()).is_some()
+                    && ranges.write(payload, text, buffer).is_some()
                 {
                     let content = Content::Ready(ranges.base());
                     self.timeline.range(place, start, end, nests, content);
@@ -240,7 +246,7 @@ impl<F: Format> StreamIn<F> {
         let nests = kind == EventKind::RangePushPop;
         let mut count = 0;
         for payload in bytes.chunks_exact(schema.size()).skip(index) {
-            let Some((start, end)) = ranges.write(payload, self.timeline.buffer()) else {
+            let Some((start, end)) = ranges.write(payload, None, self.timeline.buffer()) else {
                 break;
             };
             self.timeline.range(place, start, end, nests, content);

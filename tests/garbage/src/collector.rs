@@ -181,7 +181,7 @@ impl CollectorStream {
         tour.sights.push(Sight::Event(message, attributes));
         event.visit(&mut tour);
         assert!(tour.open.is_empty(), "all that began has ended");
-        if event.plain().is_some() {
+        if event.plain_but_message().is_some() {
             // The fields one by one are the same as all of them.
             let mut again = Tour::default();
             for index in 0..event.schema().fields().len() {

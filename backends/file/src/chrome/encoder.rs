@@ -97,7 +97,9 @@ impl Encoder {
                 }
                 out.put(ARGS);
                 // Names may repeat where several payloads meet.
-                let before = (event.payload_count() > 1).then_some(&[][..]);
+                let plain = event.plain_but_message();
+                let is_alone = plain.is_some() || event.payload_count() <= 1;
+                let before = (!is_alone).then_some(&[][..]);
                 let mut args = Args::begin(&mut self.args, before, out);
                 if let Some(color) = event.color() {
                     args.attribute(event, FieldRole::Color, "color", &attribute::color(color));
@@ -106,7 +108,7 @@ impl Encoder {
                     args.range_id(event);
                 }
                 let plan = self.plans.get(event.schema());
-                match event.plain() {
+                match plain {
                     Some(payload) if !plan.is_correlated => plan.write(event, payload, &mut args),
                     _ => event.visit(&mut args),
                 }

@@ -330,7 +330,15 @@ pub(super) struct QuickRanges<'l> {
 
 impl Ranges for QuickRanges<'_> {
     #[inline]
-    fn write(&mut self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)> {
+    fn write(
+        &mut self,
+        payload: &[u8],
+        text: Option<&[u8]>,
+        out: &mut Writer,
+    ) -> Option<(i64, i64)> {
+        if text.is_some() {
+            return None;
+        }
         let (start, end, name, category) = self.quick.read(payload)?;
         open_range(self.head, self.base, start, end, out);
         out.raw(name);

@@ -9,7 +9,7 @@ use super::quick::Quick;
 use crate::attribute;
 use crate::format::Half;
 use crate::intern::{Number, Texts};
-use crate::proto::{self, SteadyVarint, Value, Writer};
+use crate::proto::{self, SteadyVarint, Value, Writer, small_varint};
 
 /// Encodes the events of a stream.
 #[derive(Default)]
@@ -56,6 +56,15 @@ impl Tables {
         (handle != 0).then(|| self.names.recent_varint(handle))?
     }
 
+    /// The number of a name that is text, if it is known, as a varint.
+    #[inline]
+    pub(super) fn text(&self, text: &[u8]) -> Option<(u64, usize)> {
+        // Without text, the event is named after something else.
+        let number = (!text.is_empty()).then(|| self.names.known(text))??;
+        // Numbers of texts are small.
+        Some(small_varint(number.into()))
+    }
+
     /// The number of a category, if it is known, as a varint.
     #[inline]
     pub(super) fn category(&self, category: u32) -> Option<(u64, usize)> {
@@ -79,10 +88,11 @@ impl Encoder {
         half: Half<'_>,
         out: &mut Writer,
     ) {
+        let plain = event.plain_but_message();
         // Names may repeat where several payloads meet.
         self.names.begin(match half {
             Half::Second(first) => Some(Some(first)),
-            _ if event.payload_count() > 1 => Some(None),
+            _ if plain.is_none() && event.payload_count() > 1 => Some(None),
             _ => None,
         });
         match half {
@@ -108,7 +118,7 @@ impl Encoder {
             ..
         } = self;
         flows.clear();
-        match event.plain() {
+        match plain {
             Some(payload) if matches!(half, Half::First) => {
                 let plan = plans.get(event.schema(), texts);
                 let mut annotator = Annotator::new(out, texts, names, flows);

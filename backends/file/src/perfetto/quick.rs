@@ -34,51 +34,6 @@ impl Quick {
         let usual = Usual::of(schema)?;
         Some(Self { usual, numbers })
     }
-
-    /// Appends a range as it is in the file if it stands on `lane`; returns its times. `None`, and
-    /// appends nothing, for a range that is anything but usual: bad, long, or with a text that has
-    /// not come before.
-    #[inline(always)]
-    fn write(
-        &self,
-        payload: &[u8],
-        base: i64,
-        lane: Lane,
-        texts: &Tables,
-        times: &mut Times,
-        out: &mut Writer,
-    ) -> Option<(i64, i64)> {
-        let UsualRange {
-            start,
-            end,
-            name,
-            category,
-        } = self.usual.read(payload)?;
-        let (from, to) = (shift(base, start)?, shift(base, end)?);
-        // Numbers of texts take three bytes at most.
-        let (name, name_len) = texts.name(name)?;
-        let category = match category {
-            0 => None,
-            category => Some(texts.category(category)?),
-        };
-        let [starts, ends] = times;
-        let mut out = out.slot();
-        let event = Head::write(lane, from, event::BEGIN, starts, &mut out);
-        out.word(NAME_IID | name << 8, 1 + name_len);
-        if let Some((category, len)) = category {
-            out.word(CATEGORY_IIDS | category << 8, 1 + len);
-        }
-        for number in &self.numbers {
-            number.write_quickly(payload, &mut out);
-        }
-        if out.len() > 2 + SHORT {
-            return None;
-        }
-        event.close(&mut out);
-        Head::write(lane, to, event::END, ends, &mut out).close(&mut out);
-        out.keep();
-        Some((start, end))
-    }
 }
 
 /// Writes the usual ranges of one schema to one lane.
@@ -92,9 +47,46 @@ pub(super) struct QuickRanges<'s> {
 
 impl Ranges for QuickRanges<'_> {
     #[inline(always)]
-    fn write(&mut self, payload: &[u8], out: &mut Writer) -> Option<(i64, i64)> {
+    fn write(
+        &mut self,
+        payload: &[u8],
+        text: Option<&[u8]>,
+        out: &mut Writer,
+    ) -> Option<(i64, i64)> {
         let (base, _) = self.base;
-        (self.quick).write(payload, base, self.lane, self.texts, self.times, out)
+        let UsualRange {
+            start,
+            end,
+            name,
+            category,
+        } = self.quick.usual.read(payload)?;
+        let (from, to) = (shift(base, start)?, shift(base, end)?);
+        // Numbers of texts take three bytes at most.
+        let (name, name_len) = match text {
+            None => self.texts.name(name)?,
+            Some(text) => self.texts.text(text)?,
+        };
+        let category = match category {
+            0 => None,
+            category => Some(self.texts.category(category)?),
+        };
+        let [starts, ends] = &mut *self.times;
+        let mut out = out.slot();
+        let event = Head::write(self.lane, from, event::BEGIN, starts, &mut out);
+        out.word(NAME_IID | name << 8, 1 + name_len);
+        if let Some((category, len)) = category {
+            out.word(CATEGORY_IIDS | category << 8, 1 + len);
+        }
+        for number in &self.quick.numbers {
+            number.write_quickly(payload, &mut out);
+        }
+        if out.len() > 2 + SHORT {
+            return None;
+        }
+        event.close(&mut out);
+        Head::write(self.lane, to, event::END, ends, &mut out).close(&mut out);
+        out.keep();
+        Some((start, end))
     }
 
     #[inline(always)]
