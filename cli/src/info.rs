@@ -3,6 +3,7 @@
 #[cfg(feature = "parquet")]
 mod args;
 mod clocks;
+mod declared;
 mod json;
 mod packets;
 #[cfg(feature = "parquet")]

@@ -33,6 +33,8 @@ pub struct Domain {
     /// The same, in the order of their registration.
     pub(crate) scopes_in_order: List<Arc<Scope>>,
     pub(crate) layouts: Registry<Layout>,
+    /// The schemas among them, in the order of their registration.
+    pub(crate) schemas_in_order: List<Arc<Schema>>,
     pub(crate) counters: Registry<Counter>,
     pub(crate) time_domains: Registry<TimeDomain>,
     pub(crate) resources: Mutex<Vec<Resource>>,
@@ -61,6 +63,7 @@ impl Domain {
             scopes: Registry::new("scope"),
             scopes_in_order: List::new(),
             layouts: Registry::new("schema or enum"),
+            schemas_in_order: List::new(),
             counters: Registry::new("counter"),
             time_domains: Registry::new("time domain"),
             resources: Mutex::default(),
@@ -114,6 +117,11 @@ impl Domain {
     /// A registered schema.
     pub fn schema(&self, id: u64) -> Option<Arc<Schema>> {
         self.registered_schema(id).cloned()
+    }
+
+    /// All schemas so far, in the order of their registration: those of plain events, and nested ones, too.
+    pub fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
+        (0..).map_while(|index| self.schemas_in_order.get(index))
     }
 
     /// A registered enum.

@@ -96,9 +96,13 @@ pub(crate) fn schema(domain: &Domain, spec: &SchemaSpec<'_>) -> Result<u64> {
         Some(name) => refusal.at(format_args!("schema `{name}`")),
         None => refusal,
     })?;
-    domain.layouts.register(spec.id, |id| {
+    let id = domain.layouts.register(spec.id, |id| {
         Layout::Schema(Arc::new(Schema { id, ..schema }))
-    })
+    })?;
+    if let Some(schema) = domain.registered_schema(id) {
+        domain.schemas_in_order.push_with(|_| Arc::clone(schema));
+    }
+    Ok(id)
 }
 
 pub(crate) fn enumeration(domain: &Domain, spec: EnumSpec<'_>) -> Result<u64> {

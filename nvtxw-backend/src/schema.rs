@@ -198,6 +198,11 @@ impl Field {
         self.count
     }
 
+    /// Whether payloads have different numbers of elements, or of characters.
+    pub fn varies(&self) -> bool {
+        self.extent != Extent::Schema
+    }
+
     /// Whether the producer asks not to show the field.
     pub fn is_hidden(&self) -> bool {
         self.hidden

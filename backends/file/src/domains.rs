@@ -1,5 +1,7 @@
 //! What a file tells of the domains of its session.
 
+mod schemas;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +20,7 @@ impl Domains {
             .or_insert_with(|| Arc::clone(domain));
     }
 
-    /// Their names, and the resources that are registered there, by the names of attributes.
+    /// Their names, and the schemas and resources that are registered there, by the names of attributes.
     pub(crate) fn facts(&self) -> Vec<(String, Told)> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut facts = Vec::new();
@@ -26,6 +28,10 @@ impl Domains {
         for (name, number) in named.zip(0..) {
             let name = Told::Text(name.to_owned());
             facts.push((format!("nvtxw.domain.{number}"), name));
+        }
+        let mut schemas = 0;
+        for domain in all.values() {
+            schemas::tell(domain, &mut schemas, &mut facts);
         }
         let resources = all.values().flat_map(|domain| {
             let of_domain = move |resource| (&**domain, resource);

@@ -64,7 +64,10 @@
 //!   a sum).
 //! - **Attributes** of the file: `nvtxw.session`, `nvtxw.producer`, `nvtxw.time_base` (add it to the
 //!   file's times to get the original ones); the domains that streams were opened in, `nvtxw.domain.0`,
-//!   and their resources, `nvtxw.resource.0` with `.type`, `.identifier` and `.domain`; and how often something irregular was met, if it was:
+//!   their resources, `nvtxw.resource.0` with `.type`, `.identifier` and `.domain`, and their schemas
+//!   that have fields to show, `nvtxw.schema.0` with `.kind` (as `range_startend`; none of what stands
+//!   beside events), `.domain` and `.fields` (a JSON array of objects with `name`, `type` as Rust
+//!   writes it, and if there are any, `role`, `unit` and `description`); and how often something irregular was met, if it was:
 //!   `nvtxw.late` (whole ranges that came too late for the window), `nvtxw.broken_ordering` and
 //!   `nvtxw.broken_batch_ordering` (events that come earlier than was [said](#when-it-is-written) of
 //!   their stream or their batch; `nvtxw.broken_ordering.0` is the name of such a stream, with

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, mem};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
@@ -13,11 +13,11 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
 
-use super::args;
 use super::summary::{
     Counter, Counts, Fact, Field, Layouts, Names, Number, RangeKind, Schema, Span, Stream, Summary,
     Values,
 };
+use super::{args, declared};
 use crate::error::{Error, Result};
 
 const SESSION: &str = "nvtxw_session=";
@@ -354,9 +354,10 @@ impl Reader {
         summary
             .counters
             .sort_by(|one, other| one.path.cmp(&other.path));
-        summary
-            .schemas
-            .append(&mut self.layouts.schemas(&self.names));
+        let declared = declared::take(&mut summary.facts);
+        let mut seen = mem::take(&mut summary.schemas);
+        seen.append(&mut self.layouts.schemas(&self.names));
+        summary.schemas = declared::join(&declared, seen);
         summary.other_fields = self.layouts.others;
         summary.names = self.names;
         if self.hidden > 0 {

@@ -7,6 +7,7 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 
 use super::clocks::Clocks;
+use super::declared;
 use super::packets::{Fields, Packets, Stop, Value};
 use super::summary::{
     Counter, Counts, Fact, Layouts, Names, Number, RangeKind, Span, Stream, Summary, Type, Values,
@@ -437,7 +438,8 @@ impl Reader {
         summary
             .counters
             .sort_by(|one, other| one.path.cmp(&other.path));
-        summary.schemas = self.layouts.schemas(&self.names);
+        let declared = declared::take(&mut summary.facts);
+        summary.schemas = declared::join(&declared, self.layouts.schemas(&self.names));
         summary.other_fields = self.layouts.others;
         summary.names = self.names;
         summary

@@ -158,29 +158,22 @@ fn check_counters(info: &Value) {
     );
 }
 
-/// The fields of the events with the name `example`.
-fn fields(info: &Value, example: &str) -> BTreeMap<String, Vec<String>> {
-    let schemas = info["schemas"].as_array().unwrap();
-    let is_it = |schema: &&Value| {
-        schema["examples"]
-            .as_array()
-            .unwrap()
-            .contains(&json!(example))
-    };
-    let schema = schemas
-        .iter()
-        .find(is_it)
-        .unwrap_or_else(|| panic!("no {example}"));
-    let field = |field: &Value| {
-        let types = serde_json::from_value(field["types"].clone()).unwrap();
-        (field["name"].as_str().unwrap().to_owned(), types)
-    };
-    schema["fields"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(field)
-        .collect()
+/// What must be told of the kernels' schema by files that the backend completed.
+fn check_kernel(info: &Value) {
+    let kernel = only(&info["schemas"], "name", "Kernel");
+    assert_eq!(
+        (&kernel["kind"], &kernel["events"]),
+        (&json!("range_startend"), &json!(300))
+    );
+    let fields = [
+        ("shared", "u64", json!("bytes")),
+        ("occupancy", "f64", Value::Null),
+        ("grid", "[u32; 2]", Value::Null),
+        ("launch", "i64", Value::Null),
+    ];
+    let fields =
+        fields.map(|(name, ty, unit)| json!({ "name": name, "types": [ty], "unit": unit }));
+    assert_eq!(kernel["fields"], json!(fields));
 }
 
 #[test]

@@ -50,14 +50,13 @@ fn a_build_that_can_not_read_datasets_says_so() {
 
 #[cfg(feature = "parquet")]
 mod with_parquet {
-    use std::collections::BTreeMap;
     use std::path::Path;
 
     use nvtxw::{Backend, Config, Session, StreamOptions};
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{check_scene, info, only, scene};
+    use crate::{check_kernel, check_scene, info, only, scene};
 
     #[test]
     fn all_of_a_dataset_is_shown() {
@@ -100,33 +99,8 @@ mod with_parquet {
                 "{depth}"
             );
 
-            let kernel = only(&info["schemas"], "name", "Kernel");
-            assert_eq!(kernel["events"], 300);
-            let field = |field: &Value| {
-                (
-                    text_of(&field["name"]),
-                    (text_of(&field["types"][0]), field["unit"].clone()),
-                )
-            };
-            let fields: BTreeMap<_, _> = kernel["fields"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(field)
-                .collect();
-            let want = [
-                ("grid", "[u32; 2]", Value::Null),
-                ("launch", "i64", Value::Null),
-                ("occupancy", "f64", Value::Null),
-                ("shared", "u64", json!("bytes")),
-            ];
-            let want = want.map(|(name, ty, unit)| (name.to_owned(), (ty.to_owned(), unit)));
-            assert_eq!(fields, want.into_iter().collect());
+            check_kernel(&info);
         }
-    }
-
-    fn text_of(value: &Value) -> String {
-        value.as_str().unwrap().to_owned()
     }
 
     #[test]

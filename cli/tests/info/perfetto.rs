@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::scratch::Scratch;
-use crate::{check_scene, fields, info, only, run, scene, text};
+use crate::{check_kernel, check_scene, info, only, run, scene, text};
 
 /// What only this format tells.
 fn check(info: &Value) {
@@ -45,14 +45,7 @@ fn check(info: &Value) {
     );
     let sent = only(&info["counters"], "path", "GPU[0]/Engine/sim/sent");
     assert_eq!(sent["is_delta"], true);
-    let want = [
-        ("grid", "list"),
-        ("launch", "int"),
-        ("occupancy", "float"),
-        ("shared", "unsigned"),
-    ];
-    let want = want.map(|(name, ty)| (name.to_owned(), vec![ty.to_owned()]));
-    assert_eq!(fields(info, "gemm"), want.into_iter().collect());
+    check_kernel(info);
 }
 
 #[test]
@@ -128,8 +121,35 @@ fn a_file_that_was_cut_is_shown_up_to_there() {
         }
         if settings.is_empty() {
             assert!(before > 100, "{before}");
+            check_fields_as_seen(&whole[..whole.len() * 9 / 10]);
         }
     }
+}
+
+/// Schemas are told at a file's end: without it, what is in the events.
+fn check_fields_as_seen(file: &[u8]) {
+    let output = run(&["--json", "-"], file);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schemas = found["schemas"].as_array().unwrap();
+    let is_it = |schema: &&Value| {
+        schema["examples"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("gemm"))
+    };
+    let kernel = schemas.iter().find(is_it).unwrap();
+    assert_eq!(
+        (&kernel["name"], &kernel["kind"]),
+        (&Value::Null, &Value::Null)
+    );
+    let fields = [
+        ("shared", "unsigned"),
+        ("occupancy", "float"),
+        ("grid", "list"),
+        ("launch", "int"),
+    ];
+    let fields = fields.map(|(name, ty)| json!({ "name": name, "types": [ty], "unit": null }));
+    assert_eq!(kernel["fields"], json!(fields));
 }
 
 /// Where packets end.

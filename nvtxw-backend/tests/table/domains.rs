@@ -413,6 +413,7 @@ fn schemas_and_enums_share_their_ids() {
     schema(&program, domain, 0, &mut first).expect("a schema");
     enumeration(&program, domain, 0, &mut second).expect("an enum");
     assert_ne!(first, second);
+    assert!(seen.schemas().map(|schema| schema.id()).eq([one, first]));
 }
 
 #[test]

@@ -132,6 +132,37 @@ fn fields_are_annotations_of_their_type() {
         assert_eq!(mark.arg(name), &want, "{name}");
     }
     assert_eq!(mark.args.len(), 17);
+
+    let attribute = |key: &str| trace.attributes.get(key).cloned();
+    assert_eq!(attribute("nvtxw.schema.0"), Some(text("all")));
+    assert_eq!(attribute("nvtxw.schema.0.kind"), Some(text("mark")));
+    // What is only a part of it is none.
+    assert_eq!(attribute("nvtxw.schema.1"), None);
+    let fields = [
+        ("time", "i64", r#","role":"timestamp""#),
+        ("least", "i64", ""),
+        ("most", "u64", ""),
+        ("i128", "i128", ""),
+        ("u128", "u128", ""),
+        ("nan", "f64", ""),
+        ("infinite", "f64", ""),
+        ("address", "address", ""),
+        ("known", "text", ""),
+        ("absent", "text", ""),
+        ("point", "struct point", ""),
+        ("points", "[struct point; 2]", ""),
+        ("floats", "[f32; 2]", ""),
+        ("text", "text", ""),
+        ("char", "char32", ""),
+        ("yes", "bool", ""),
+        ("odd", "bool", ""),
+        ("level", "enum", ""),
+        ("unnamed", "enum", ""),
+    ];
+    let fields =
+        fields.map(|(name, ty, more)| format!(r#"{{"name":"{name}","type":"{ty}"{more}}}"#));
+    let want = format!("[{}]", fields.join(","));
+    assert_eq!(attribute("nvtxw.schema.0.fields"), Some(text(&want)));
 }
 
 #[test]
