@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::{Arc, PoisonError};
 
 use nvtxw_abi::InProcess;
+#[cfg(feature = "check")]
+use nvtxw_check::Report;
 
 use crate::Config;
 use crate::calls::{Begin, Finalize, Functions, LiveSession};
@@ -45,6 +47,8 @@ struct Inner {
     name: String,
     exclusive: bool,
     sessions: Arc<Mutex<Sessions>>,
+    #[cfg(feature = "check")]
+    report: Option<Report>,
     /// Dropped when nothing uses the library any more through this backend.
     _user: Option<LibraryUser>,
 }
@@ -66,7 +70,10 @@ impl Backend {
     #[cfg(feature = "file")]
     #[must_use]
     pub fn embedded() -> Self {
-        Self::in_process(nvtxw_file::in_process())
+        let backend = Self::in_process(nvtxw_file::in_process());
+        #[cfg(feature = "check")]
+        let backend = backend.checked_if_asked();
+        backend
     }
 
     /// A backend in this program, made with the SDK of the crate `nvtxw-backend`.
@@ -82,7 +89,7 @@ impl Backend {
         };
         Self::new(
             functions,
-            Begin::Instance(instance),
+            Begin::Instance(Arc::new(instance)),
             "in process".to_owned(),
             false,
             None,
@@ -106,9 +113,30 @@ impl Backend {
                 name,
                 exclusive,
                 sessions,
+                #[cfg(feature = "check")]
+                report: None,
                 _user: user,
             }),
         }
+    }
+
+    /// The same with the report of the checker in front of it.
+    #[cfg(feature = "check")]
+    pub(crate) fn in_front_of(behind: &Self, checker: InProcess, report: Report) -> Self {
+        let mut backend = Self::in_process(checker);
+        let inner = Arc::get_mut(&mut backend.inner).expect("nobody else has it yet");
+        inner.name = format!("the checker before {}", behind.inner.name);
+        inner.exclusive = behind.inner.exclusive;
+        inner.sessions = Arc::clone(&behind.inner.sessions);
+        inner.report = Some(report);
+        backend
+    }
+
+    /// What the checker in front of this backend found so far, if there [is one](Self::checked).
+    #[cfg(feature = "check")]
+    #[must_use]
+    pub fn report(&self) -> Option<&Report> {
+        self.inner.report.as_ref()
     }
 
     pub(crate) fn functions(&self) -> &Functions {

@@ -66,7 +66,8 @@
 //! # What there is
 //!
 //! - A [`Backend`] takes traces: embedded (`Backend::embedded`), [in this program](Backend::in_process), or
-//!   [loaded](Backend::load).
+//!   [loaded](Backend::load). `Backend::checked` puts a layer in front of it that reports what breaks the contract of NVTXW;
+//!   so does `NVTXW_CHECK=1` in the environment.
 //! - A [`Session`] is one trace. It has domains and streams.
 //! - A [`Domain`] is what names, schemas, counters and clocks are registered in; [`Session::describe`] tells what is
 //!   known of them.
@@ -125,6 +126,8 @@ mod backend;
 #[allow(unsafe_code)]
 mod calls;
 mod category;
+#[cfg(feature = "check")]
+pub mod check;
 mod color;
 mod config;
 mod counter;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nvtxw_backend::call::{EventCall, Registration, WriteCall};
 use nvtxw_backend::{
-    Backend, Counter, CounterBatch, Domain, Event, EventBatch, NoValueReason, RefusalCounts,
+    Backend, Cause, Counter, CounterBatch, Domain, Event, EventBatch, NoValueReason, RefusalCounts,
     Result, Session, SessionRequest, Stream, StreamInfo, TimeRelation, log,
 };
 
@@ -62,7 +62,9 @@ impl<B: Backend> Backend for Checked<B> {
     fn begin(&self, request: &SessionRequest<'_>) -> Result<Self::Session> {
         let running = self.begins.alone();
         let name = request.name().unwrap_or_default();
-        let account = Account::new(name, request.config(), &self.report)?;
+        // Bad options of the checker are no finding of it.
+        let account = Account::new(name, request.config(), &self.report)
+            .map_err(|refusal| refusal.because(Cause::Told))?;
         let shared = Arc::new(Shared::new(account));
         let inner = self.inner.begin(request).map_err(|refusal| {
             shared.refused_behind("SessionBegin", refusal, Place::default(), false)

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
+use std::sync::Arc;
 
 use nvtxw_abi::{InProcess, ReasonHook, ResultCode, raw};
 
@@ -10,20 +11,40 @@ use crate::backend::Backend;
 use crate::error::{Error, Result};
 
 /// How sessions of a backend begin.
-#[derive(Debug)]
 pub(crate) enum Begin {
-    /// Through the table's own member.
-    Table,
+    /// Through the own member of this table.
+    #[cfg_attr(not(feature = "check"), allow(dead_code))]
+    Table(&'static raw::nvtxwInterface_v2_t),
     /// Through the hook of an instance in this process.
-    Instance(InProcess),
+    Instance(Arc<InProcess>),
 }
 
 impl Begin {
     /// What tells why the backend refused a call.
     fn reason(&self) -> Option<ReasonHook> {
         match self {
-            Self::Table => None,
+            Self::Table(_) => None,
             Self::Instance(instance) => instance.reason(),
+        }
+    }
+
+    /// What passes calls on to the backend.
+    #[cfg(feature = "check")]
+    pub(crate) fn relay(&self) -> nvtxw_backend::relay::Relay {
+        use nvtxw_backend::relay::Relay;
+
+        match self {
+            Self::Instance(instance) => Relay::to_instance(Arc::clone(instance)),
+            Self::Table(table) => {
+                // SAFETY:
+                // - The table's functions do what the ABI says, don't unwind, and stay mapped; calls on different sessions may
+                //   overlap, or the backend is exclusive, and then so is the one in front of it (`Backend::load` and its
+                //   siblings require it).
+                // - Pointers in payloads lead to payloads of the same event, or nowhere: the checker, which is in this program,
+                //   refuses others.
+                let relay = unsafe { Relay::to_table(table) };
+                relay.expect("`Functions::of` found no gap in the table")
+            }
         }
     }
 
@@ -112,7 +133,7 @@ impl LiveSession {
         let functions = *backend.functions();
         let mut handle = ptr::null_mut();
         let code = match backend.begin() {
-            Begin::Table => {
+            Begin::Table(_) => {
                 // SAFETY:
                 // - The table's functions do what the ABI says (`Backend::load` and its siblings require it).
                 // - The strings live through the call, and `handle` is a place of the right type.

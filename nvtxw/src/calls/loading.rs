@@ -189,16 +189,16 @@ unsafe fn load(path: &Path, exclusive: bool) -> Result<Backend> {
         // - As above.
         unsafe { std::mem::transmute::<*mut c_void, raw::nvtxwFinalize_t>(finalize) }
     });
+    let name = path.display().to_string();
     // SAFETY:
     // - The caller vouches for the library's functions, and it stays mapped.
-    unsafe {
-        from_interface(
-            get_interface,
-            finalize,
-            path.display().to_string(),
-            exclusive,
-        )
-    }
+    let backend = unsafe { from_interface(get_interface, finalize, name, exclusive) }?;
+    #[cfg(feature = "check")]
+    let backend = match crate::check::is_checker(path) {
+        true => backend,
+        false => backend.checked_if_asked(),
+    };
+    Ok(backend)
 }
 
 /// The address that `library` exports as `name`, if it isn't null.
@@ -275,7 +275,7 @@ unsafe fn from_table(
     match Functions::of(table) {
         Ok(functions) => Ok(Backend::new(
             functions,
-            Begin::Table,
+            Begin::Table(table),
             name,
             exclusive,
             Some(user),

@@ -1,5 +1,7 @@
 //! What a backend gets from this crate, call by call.
 
+#[cfg(feature = "check")]
+mod checked;
 mod counter_options;
 mod counters;
 mod describe;

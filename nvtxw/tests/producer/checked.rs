@@ -1,0 +1,84 @@
+//! Backends with the checker in front of them.
+
+use std::process::Command;
+
+use nvtxw::check::FindingKind;
+use nvtxw::{Backend, Config, Session, StreamOptions};
+
+use crate::recorder::{Call, backend, calls};
+
+#[test]
+fn the_backend_behind_the_checker_gets_what_was_accepted() {
+    let backend = backend().checked();
+    let config = Config::new().set("check.output", "off").unwrap();
+    let mut session = Session::begin(&backend, "run", &config).unwrap();
+    let domain = session.domain("sim").unwrap().id();
+    let mut stream = session
+        .open_stream("gpu", StreamOptions::new(domain))
+        .unwrap();
+    calls();
+    let out = session.writer(&mut stream).unwrap();
+    out.mark(100).message("start").write().unwrap();
+    out.pop(200).unwrap();
+    let written = calls();
+    assert!(
+        matches!(&written[..], [Call::Event { .. }, Call::Event { .. }]),
+        "{written:?}"
+    );
+    let report = backend.report().expect("it is checked").clone();
+    assert_eq!(report.kinds(), [FindingKind::PopWithoutPush]);
+    session.close_stream(stream).unwrap();
+    session.end().unwrap();
+    assert!(matches!(
+        calls()[..],
+        [Call::StreamClose { .. }, Call::SessionEnd { .. }]
+    ));
+    // The library is free when nobody uses it any more.
+    drop(backend);
+    assert_eq!(calls(), []);
+    assert_eq!(report.total(), 1);
+}
+
+#[test]
+fn others_have_no_report() {
+    assert!(backend().report().is_none());
+}
+
+#[test]
+fn a_reason_comes_through_the_checker() {
+    let backend = backend().checked();
+    let config = Config::new().set("check.live", "perhaps").unwrap();
+    let error = Session::begin(&backend, "run", &config).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("check.live is \"perhaps\"; it is true or false"),
+        "{error}"
+    );
+}
+
+/// Runs itself in processes with other environments.
+#[test]
+#[cfg(feature = "file")]
+fn the_environment_asks_for_the_checker() {
+    const NAME: &str = "checked::the_environment_asks_for_the_checker";
+    const EXPECTED: &str = "NVTXW_TEST_IS_CHECKED";
+
+    if let Some(expected) = std::env::var_os(EXPECTED) {
+        assert_eq!(Backend::embedded().report().is_some(), expected == "yes");
+        // What a program makes itself is its own affair.
+        assert!(backend().report().is_none());
+        return;
+    }
+    for (value, expected) in [("1", "yes"), ("0", "no"), ("", "no")] {
+        let test = std::env::current_exe().unwrap();
+        let status = Command::new(test)
+            .args(["--exact", NAME])
+            .env("NVTXW_CHECK", value)
+            .env(EXPECTED, expected)
+            .output()
+            .unwrap()
+            .status;
+        assert!(status.success(), "NVTXW_CHECK={value}");
+    }
+}
