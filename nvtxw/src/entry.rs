@@ -59,21 +59,25 @@ impl OwnedEntry {
     }
 }
 
-/// Registers a schema of rows of `size` bytes.
+/// Registers a schema of rows of `size` bytes, or of more, if they vary.
 pub(crate) fn register(
     registrar: &Registrar<'_>,
     name: &CStr,
     role: SchemaRole,
-    (size, pack_align): (usize, Option<usize>),
+    (size, pack_align, varies): (usize, Option<usize>, bool),
     static_id: Option<StaticId>,
     entries: &[OwnedEntry],
 ) -> Result<u64, Refusal> {
     let entries: Vec<_> = entries.iter().map(OwnedEntry::borrow).collect();
     registrar.define(&SchemaDefinition {
         name: Some(name),
-        kind: raw::NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+        kind: if varies {
+            raw::NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC
+        } else {
+            raw::NVTX_PAYLOAD_SCHEMA_TYPE_STATIC
+        },
         flags: role.flags(),
-        size,
+        size: if varies { 0 } else { size },
         pack_align,
         entries: &entries,
         static_id: StaticId::raw(static_id),

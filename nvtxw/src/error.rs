@@ -181,8 +181,10 @@ pub enum Error {
     RowBytes {
         /// The layout.
         layout: String,
-        /// Bytes of a row.
+        /// Bytes of a row, without texts of any length.
         row: usize,
+        /// How many texts of any length a row has.
+        texts: usize,
         /// How many bytes were given.
         given: usize,
     },
@@ -382,7 +384,19 @@ impl fmt::Display for Error {
                 "a row of layout `{layout}` has {row} bytes, and a given value has {given}: pass values that the layout \
                  describes; nothing was written"
             ),
-            Self::RowBytes { layout, row, given } => write!(
+            Self::RowBytes {
+                layout,
+                row,
+                texts,
+                given,
+            } if *texts > 0 => write!(
+                f,
+                "a row of layout `{layout}` has {row} bytes and {texts} texts of any length, and {given} bytes were given: \
+                 pass whole rows, each text with its NUL and no other; nothing was written"
+            ),
+            Self::RowBytes {
+                layout, row, given, ..
+            } => write!(
                 f,
                 "a row of layout `{layout}` has {row} bytes, and {given} bytes were given: pass whole rows; nothing was \
                  written"

@@ -262,7 +262,7 @@ impl Record {
             registrar,
             &c_name,
             SchemaRole::Generic,
-            (size_of::<u64>() * entries.len(), None),
+            (size_of::<u64>() * entries.len(), None, false),
             None,
             &entries,
         )

@@ -41,6 +41,9 @@ pub enum RowType {
     Address,
     /// UTF-8 text of so many bytes; a NUL ends it before.
     Text(usize),
+    /// UTF-8 text of any length up to a NUL; only in a [`payload`](crate::RowLayout::payload), behind all fields of other
+    /// types. The texts follow each other, and the row ends with the last one's NUL.
+    TerminatedText,
     /// A value of an enum.
     Enumeration(Enumeration),
     /// A row of another layout, which must be a [`payload`](crate::RowLayout::payload).
@@ -75,7 +78,7 @@ impl RowType {
             Self::Char => EntryType::Char32,
             Self::Byte => EntryType::Byte,
             Self::Address => EntryType::Address,
-            Self::Text(_) => EntryType::CStringUtf8,
+            Self::Text(_) | Self::TerminatedText => EntryType::CStringUtf8,
             Self::Bool | Self::Enumeration(_) | Self::Row(_) => return None,
         })
     }
@@ -85,6 +88,7 @@ impl RowType {
         match self {
             Self::Bool => of(1),
             Self::Text(size) => Extent { size, align: 1 },
+            Self::TerminatedText => Extent { size: 0, align: 1 },
             Self::Enumeration(enumeration) => of(enumeration.size),
             Self::Row(schema) => schema.extent(),
             _ => {
@@ -93,6 +97,10 @@ impl RowType {
                 Extent { size, align }
             }
         }
+    }
+
+    fn is_text(self) -> bool {
+        matches!(self, Self::Text(_) | Self::TerminatedText)
     }
 
     fn is_numeric(self) -> bool {
@@ -139,7 +147,7 @@ impl FieldRole {
             Self::Timestamp | Self::TimestampStart | Self::TimestampEnd => {
                 (matches!(ty, RowType::I64 | RowType::U64), "an i64 or a u64")
             }
-            Self::Message => (matches!(ty, RowType::Text(_)), "text"),
+            Self::Message => (ty.is_text(), "text"),
             Self::Color | Self::Category => (ty == RowType::U32, "a u32"),
             Self::Scope | Self::RangeId => (ty == RowType::U64, "a u64"),
             Self::Correlation(_) => (
@@ -156,7 +164,7 @@ impl FieldRole {
             (Self::None, _) => true,
             (Self::Timestamp, SchemaRole::CounterGroup) => true,
             (_, SchemaRole::CounterGroup) => false,
-            (Self::Correlation(_), SchemaRole::Generic) => true,
+            (Self::Correlation(_) | Self::Message, SchemaRole::Generic) => true,
             (_, SchemaRole::Generic) => false,
             (Self::Timestamp, SchemaRole::Event(kind)) => kind == EventKind::Mark,
             (Self::TimestampStart, SchemaRole::Event(kind)) => is_start(kind),
@@ -350,6 +358,10 @@ impl RowField {
         }
         match (self.ty, self.count) {
             (RowType::Text(size), _) => (flags, size),
+            (RowType::TerminatedText, _) => (
+                flags | raw::NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED,
+                0,
+            ),
             (_, Some(count)) => (flags | raw::NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, count),
             (_, None) => (flags, 0),
         }
@@ -358,7 +370,12 @@ impl RowField {
     /// What is wrong with the field in a layout of this role.
     pub(crate) fn problem(&self, layout: SchemaRole) -> Option<String> {
         let name = &self.name;
-        if self.extent().size == 0 {
+        if self.ty == RowType::TerminatedText && layout != SchemaRole::Generic {
+            return Some(format!(
+                "field `{name}` is text of any length, which only payloads have; give it a fixed size with `RowType::Text`"
+            ));
+        }
+        if self.extent().size == 0 && self.ty != RowType::TerminatedText {
             return Some(format!("field `{name}` has no bytes; leave it out"));
         }
         let role = self.role.name();
@@ -375,7 +392,7 @@ impl RowField {
             ));
         }
         let is_plain = self.role == FieldRole::None;
-        if self.count.is_some() && (!is_plain || matches!(self.ty, RowType::Text(_))) {
+        if self.count.is_some() && (!is_plain || self.ty.is_text()) {
             return Some(format!(
                 "field `{name}` is an array; only plain numbers, enums and rows are"
             ));
@@ -393,6 +410,13 @@ impl RowField {
         {
             return Some(format!(
                 "field `{name}` is a row of an event or a counter group; nest a `RowLayout::payload`"
+            ));
+        }
+        if let RowType::Row(schema) = self.ty
+            && schema.texts > 0
+        {
+            return Some(format!(
+                "field `{name}` is a row with text of any length; nest one whose text has a fixed size"
             ));
         }
         if !self.semantics.is_empty() {

@@ -3,7 +3,7 @@
 use nvtxw_abi::{EventKind, SchemaRole};
 
 use crate::id::StaticId;
-use crate::row_field::{Extent, FieldRole, RowField, words};
+use crate::row_field::{Extent, FieldRole, RowField, RowType, words};
 
 /// The fields of rows that the program finds out while it runs, such as a converter that reads a table's columns from its
 /// file. A row is bytes in memory, as C would lay out a struct of these fields.
@@ -55,6 +55,8 @@ pub(crate) struct Placed {
     pub(crate) extent: Extent,
     /// What alignment is limited to, if fields lie below their own.
     pub(crate) pack_align: Option<usize>,
+    /// How many texts of any length are behind that.
+    pub(crate) texts: usize,
 }
 
 impl RowLayout {
@@ -120,7 +122,15 @@ impl RowLayout {
             return Err(problem);
         }
         let (mut offsets, mut end, mut align) = (Vec::new(), 0_usize, 1);
-        for field in &self.fields {
+        let is_fixed = |field: &&RowField| field.ty != RowType::TerminatedText;
+        let fixed = self.fields.iter().take_while(is_fixed).count();
+        if let Some(behind) = self.fields[fixed..].iter().find(is_fixed) {
+            return Err(format!(
+                "field `{}` comes behind text of any length; put it before",
+                behind.name
+            ));
+        }
+        for field in &self.fields[..fixed] {
             let extent = field.extent();
             let natural = if self.packed {
                 end
@@ -141,7 +151,8 @@ impl RowLayout {
                 .ok_or_else(|| format!("field `{}` ends beyond all memory", field.name))?;
             align = align.max(extent.align);
         }
-        let natural = if self.packed {
+        let texts = self.fields.len() - fixed;
+        let natural = if self.packed || texts > 0 {
             end
         } else {
             end.next_multiple_of(align)
@@ -152,9 +163,14 @@ impl RowLayout {
                 "its size is given as {size} bytes, and its last field ends at {end}"
             ));
         }
+        if texts > 0 {
+            // Only the first one's place is known; the ABI takes 0 for the place behind the entry before.
+            offsets.push(size);
+            offsets.resize(self.fields.len(), 0);
+        }
         let fits =
             |limit: usize| {
-                size.is_multiple_of(align.min(limit))
+                (texts > 0 || size.is_multiple_of(align.min(limit)))
                     && self.fields.iter().zip(&offsets).all(|(field, offset)| {
                         offset.is_multiple_of(field.extent().align.min(limit))
                     })
@@ -168,6 +184,7 @@ impl RowLayout {
                 align: align.min(limit),
             },
             pack_align: (limit < align).then_some(limit),
+            texts,
         })
     }
 

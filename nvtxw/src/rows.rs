@@ -27,6 +27,8 @@ pub struct RowSchema {
     pub(crate) role: SchemaRole,
     size: usize,
     align: usize,
+    /// How many texts of any length follow.
+    pub(crate) texts: usize,
 }
 
 impl RowSchema {
@@ -36,7 +38,7 @@ impl RowSchema {
         self.id
     }
 
-    /// Bytes of a row.
+    /// Bytes of a row; without texts of any length, if it has such.
     #[must_use]
     pub const fn row_size(self) -> usize {
         self.size
@@ -55,8 +57,8 @@ impl RowSchema {
     /// [`RowWriter::write_with`].
     ///
     /// # Errors
-    /// [`Error::RowSize`] if `T` has another size than a row; [`Error::RowKind`] unless the layout is a
-    /// [`payload`](RowLayout::payload).
+    /// [`Error::RowSize`] if `T` has another size than a row; [`Error::RowBytes`] if the row has texts of any length;
+    /// [`Error::RowKind`] unless the layout is a [`payload`](RowLayout::payload).
     pub fn payload<T: NoUninit>(self, row: &T) -> Result<TypedPayload<'_>> {
         self.check::<T>()?;
         self.payload_bytes(bytemuck::bytes_of(row))
@@ -65,21 +67,30 @@ impl RowSchema {
     /// The bytes of a row to be written beside an event.
     ///
     /// # Errors
-    /// [`Error::RowBytes`] unless there are as many as a row has; [`Error::RowKind`] unless the layout is a
-    /// [`payload`](RowLayout::payload).
+    /// [`Error::RowBytes`] unless there are as many as a row has, behind them as many texts of any length, each with its NUL;
+    /// [`Error::RowKind`] unless the layout is a [`payload`](RowLayout::payload).
     pub fn payload_bytes(self, row: &[u8]) -> Result<TypedPayload<'_>> {
         if self.role != SchemaRole::Generic {
             return Err(self.refuse(
                 "holds events, which have calls of their own; make a `RowLayout::payload`",
             ));
         }
-        if row.len() != self.size {
+        if !self.is_row(row) {
             return Err(self.bytes_differ(row.len()));
         }
         Ok(TypedPayload {
             payload: Payload::bytes(self.id, row),
             owner: self.owner,
         })
+    }
+
+    /// Whether the bytes are one row. A NUL too few would lead a backend out of them.
+    fn is_row(self, bytes: &[u8]) -> bool {
+        let Some((_, texts)) = bytes.split_at_checked(self.size) else {
+            return false;
+        };
+        texts.last().is_none_or(|&last| last == 0)
+            && texts.iter().filter(|&&byte| byte == 0).count() == self.texts
     }
 
     pub(crate) fn extent(self) -> Extent {
@@ -113,6 +124,7 @@ impl RowSchema {
         Error::RowBytes {
             layout: self.name(),
             row: self.size,
+            texts: self.texts,
             given,
         }
     }
@@ -189,7 +201,7 @@ impl Domain<'_> {
             &registrar,
             &c_name,
             layout.role,
-            (size, placed.pack_align),
+            (size, placed.pack_align, placed.texts > 0),
             layout.static_id,
             &entries,
         )
@@ -200,6 +212,7 @@ impl Domain<'_> {
             role: layout.role,
             size,
             align,
+            texts: placed.texts,
         };
         let info = SchemaInfo {
             id,

@@ -497,3 +497,79 @@ fn what_a_layout_refers_to_is_of_its_domain() {
     }
     assert_eq!(calls(), []);
 }
+
+#[test]
+fn texts_of_any_length_are_behind_the_rest_of_a_payload() {
+    let mut session = recorder::session("run");
+    let mut domain = session.domain("sim").unwrap();
+    calls();
+    let text = |name| field(name, RowType::TerminatedText);
+    let layout = RowLayout::payload()
+        .field(field("a", RowType::U8))
+        .field(field("b", RowType::U16))
+        .field(text("name").message())
+        .field(text("kind").hidden());
+    let rows = domain.rows("arguments", &layout).unwrap();
+    let (registered, _) = schema(call());
+    assert_eq!(
+        (registered.ty, registered.size),
+        (raw::NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC, 0)
+    );
+    assert_eq!(
+        entries(&registered),
+        [
+            ("a", 12, 0, 0, 0),
+            ("b", 14, 2, 0, 0),
+            ("name", 76, 4, 1 << 10 | 2 << 4, 0),
+            ("kind", 76, 0, 1 << 9 | 2 << 4, 0),
+        ]
+    );
+    assert_eq!(rows.row_size(), 4);
+    let bytes = |bytes: &[u8]| {
+        rows.payload_bytes(bytes)
+            .map(|_| ())
+            .map_err(|e| e.to_string())
+    };
+    assert_eq!(bytes(b"1234name\0kind\0"), Ok(()));
+    assert_eq!(bytes(b"1234\0\0"), Ok(()));
+    for bad in [
+        &b"1234"[..],
+        b"123",
+        b"1234name\0kind",
+        b"1234name\0",
+        b"1234name\0kind\0\0",
+    ] {
+        assert_eq!(
+            bytes(bad).unwrap_err(),
+            format!(
+                "a row of layout `arguments` has 4 bytes and 2 texts of any length, and {} bytes were given: pass whole \
+                 rows, each text with its NUL and no other; nothing was written",
+                bad.len()
+            )
+        );
+    }
+    assert!(rows.payload(&0_u32).is_err());
+
+    let mut refused = |layout: RowLayout| domain.rows("l", &layout).unwrap_err().to_string();
+    assert_eq!(
+        refused(mark().field(text("x"))),
+        "can't register layout `l`: field `x` is text of any length, which only payloads have; give it a fixed size with \
+         `RowType::Text`"
+    );
+    assert_eq!(
+        refused(
+            RowLayout::payload()
+                .field(text("x"))
+                .field(field("y", RowType::U8))
+        ),
+        "can't register layout `l`: field `y` comes behind text of any length; put it before"
+    );
+    assert_eq!(
+        refused(RowLayout::payload().field(field("x", RowType::Row(rows)))),
+        "can't register layout `l`: field `x` is a row with text of any length; nest one whose text has a fixed size"
+    );
+    assert_eq!(
+        refused(RowLayout::payload().field(text("x").array(2))),
+        "can't register layout `l`: field `x` is an array; only plain numbers, enums and rows are"
+    );
+}
