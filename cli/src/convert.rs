@@ -1,57 +1,264 @@
 //! `nvtxw convert`: writes a trace that another tool wrote.
+//!
+//! The file is read once. What is in it goes into sorters ([`trace`]); the order of time then tells which halves make a range
+//! and which ranges a flow joins ([`ties`]); at last each track is written from its first event to its last ([`write`]).
+//! Memory holds names, open ranges, and what sorters are allowed.
 
-use std::fs::File;
-use std::io::{self, Read};
+mod chrome;
+mod columns;
+mod decimal;
+mod event;
+mod input;
+mod labels;
+mod names;
+mod output;
+mod record;
+mod sorter;
+mod strings;
+mod table;
+mod text;
+mod ties;
+mod trace;
+mod tracks;
+mod warnings;
+mod write;
+
+use std::env;
+use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
+use nvtxw::Session;
 
+use self::input::is_standard;
+use self::trace::Trace;
 use crate::error::{Error, Result};
+use crate::progress;
 
 /// Converts a trace to a file of the built-in backend, or hands it to another backend
+///
+/// Reads Chrome's trace-event JSON, as PyTorch's profiler and many others write it, and tables of ranges as CSV; gzip and zstd
+/// are decompressed.
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// The trace to read; `-` is standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The file to write; `-` is standard output
-    #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "OUT", required_unless_present = "backend")]
+    output: Option<PathBuf>,
+    /// What to write, instead of what the name of OUT says
+    #[arg(long, value_enum, conflicts_with = "backend")]
+    format: Option<Format>,
+    /// What IN is, instead of what its first character says
+    #[arg(long, value_enum)]
+    from: Option<Source>,
+    /// Another NVTXW backend: the path of its library, which must be one that you trust
+    #[arg(long, value_name = "LIB")]
+    backend: Option<PathBuf>,
+    /// What the backend is told; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    config: Vec<String>,
     /// Replaces OUT if it exists
     #[arg(long)]
     overwrite: bool,
+    /// Writes nothing if anything of IN would be lost or changed
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    table: table::Columns,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  nvtxw convert trace.json.gz -o trace.pftrace
+  nvtxw convert trace.json -o small.pftrace --config compression=zlib
+  zstd -dc trace.json.zst | nvtxw convert - -o - --format chrome | gzip >out.json.gz
+  nvtxw convert queries.csv -o queries.pftrace --start begin --end finish --unit us
+  nvtxw convert trace.json --backend ./libNvtxwBackend.so --config output=run";
+
+/// What the built-in backend writes.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A file for ui.perfetto.dev (the default)
+    Perfetto,
+    /// Chrome's trace-event JSON (of OUT in `.json`)
+    Chrome,
+    /// A folder of tables (of OUT in `.parquet`)
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl Format {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Perfetto => "perfetto",
+            Self::Chrome => "chrome",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// What the name of the file says.
+    fn of(output: &Path) -> Self {
+        match output.extension().and_then(|extension| extension.to_str()) {
+            Some("json") => Self::Chrome,
+            #[cfg(feature = "parquet")]
+            Some("parquet") => Self::Parquet,
+            _ => Self::Perfetto,
+        }
+    }
+}
+
+impl Options {
+    /// What the built-in backend writes; `None`: another backend writes, or its config tells.
+    fn format(&self) -> Option<Format> {
+        let is_told = || {
+            self.config
+                .iter()
+                .any(|setting| setting.trim_start().starts_with("format"))
+        };
+        if self.backend.is_some() || (self.format.is_none() && is_told()) {
+            return None;
+        }
+        self.format.or(self.output.as_deref().map(Format::of))
+    }
+}
+
+/// What is read.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Source {
+    /// Chrome's trace-event JSON
+    Chrome,
+    /// A table with a row for each range or moment, and names of columns in its first line
+    Csv,
 }
 
 /// Reads, and writes.
 pub fn run(options: &Options) -> Result<()> {
-    if !options.overwrite && !is_standard(&options.output) && options.output.exists() {
+    if let Some(output) = &options.output
+        && !options.overwrite
+        && !is_standard(output)
+        && output.exists()
+        // Many sessions may share a folder of tables.
+        && options.format().is_none_or(|format| format.key() != "parquet")
+    {
         return Err(Error::Usage(format!(
             "{} exists already: name another OUT, or add `--overwrite` to replace it",
-            options.output.display()
+            output.display()
         )));
     }
-    let mut start = Vec::new();
-    let read = |error| Error::io("read", &options.input, error);
-    open(&options.input)
-        .map_err(read)?
-        .take(4096)
-        .read_to_end(&mut start)
-        .map_err(read)?;
-    Err(Error::Input {
-        path: options.input.clone(),
-        problem: "this is no trace that `nvtxw convert` knows".to_owned(),
+    if let Some(output) = &options.output
+        && let (Ok(input), Ok(output)) = (options.input.canonicalize(), output.canonicalize())
+        && input == output
+    {
+        return Err(Error::Usage(format!(
+            "{} would be written over while it is read: name another OUT",
+            options.input.display()
+        )));
+    }
+
+    let bar = progress::bytes("reading");
+    let mut trace = Trace::new(&folder(options));
+    let read = read(options, &bar, &mut trace);
+    let flows = ties::resolve(&mut trace)?;
+    bar.finish_and_clear();
+    if read.is_err() && (trace.number == 0 || options.strict) {
+        return read;
+    }
+    if options.strict && !trace.warnings.is_empty() {
+        eprint!("{}", trace.warnings);
+        return Err(Error::Findings(format!(
+            "{}: {}; nothing was written, because of `--strict`",
+            options.input.display(),
+            match trace.warnings.count() {
+                1 => "1 warning".to_owned(),
+                count => format!("{count} warnings"),
+            }
+        )));
+    }
+    write(options, trace, flows)?;
+    read.map_err(|error| match error {
+        Error::Input { path, problem } => Error::Input {
+            path,
+            problem: format!("{problem}; what stands before is converted"),
+        },
+        other => other,
     })
 }
 
-fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    Ok(if is_standard(path) {
-        Box::new(io::stdin())
+fn read(options: &Options, bar: &ProgressBar, trace: &mut Trace) -> Result<()> {
+    let mut input = input::open(&options.input, bar)?;
+    let source = match options.from {
+        Some(source) => source,
+        None => guess(&mut input, &options.input)?,
+    };
+    match source {
+        Source::Chrome => chrome::read(input, &options.input, trace),
+        Source::Csv => table::read(input, &options.input, &options.table, trace),
+    }
+}
+
+/// What the input is, by what it begins with.
+fn guess(input: &mut impl BufRead, path: &Path) -> Result<Source> {
+    let start = input
+        .fill_buf()
+        .map_err(|error| Error::io("read", path, error))?;
+    let start = start.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(start);
+    let line = start.split(|&byte| byte == b'\n').next().unwrap_or(start);
+    match start.trim_ascii_start().first() {
+        Some(b'{' | b'[') => Ok(Source::Chrome),
+        Some(_) if line.contains(&b',') && str::from_utf8(line).is_ok() => Ok(Source::Csv),
+        Some(_) => Err(Error::Input {
+            path: path.to_owned(),
+            problem: "this is no trace that `nvtxw convert` knows: it is neither JSON nor a table whose first line names \
+                      columns; say with `--from` what it is"
+                .to_owned(),
+        }),
+        None => Err(Error::Input {
+            path: path.to_owned(),
+            problem: "there is nothing in it".to_owned(),
+        }),
+    }
+}
+
+fn write(options: &Options, trace: Trace, flows: sorter::Sorted) -> Result<()> {
+    let warnings = trace.warnings.to_string();
+    let output = output::open(options)?;
+    let name = options
+        .input
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let name = if is_standard(&options.input) {
+        "standard input".into()
     } else {
-        Box::new(File::open(path)?)
-    })
+        name
+    };
+    let bar = progress::count("writing", trace.number);
+    let mut session = Session::begin(&output.backend, &name, &output.config)?;
+    let written = write::write(&mut session, trace, flows, || bar.inc(1))?;
+    session.end()?;
+    bar.finish_and_clear();
+    eprint!("{warnings}");
+    if io::stderr().is_terminal() {
+        eprintln!("{written}");
+    }
+    output.end()
 }
 
-/// Whether it stands for standard input or output.
-fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
+/// The folder for what memory doesn't hold: where the output goes, which has room for it.
+fn folder(options: &Options) -> PathBuf {
+    let folder = options
+        .output
+        .as_deref()
+        .filter(|output| !is_standard(output))
+        .and_then(Path::parent);
+    match folder {
+        Some(folder) if folder.as_os_str().is_empty() => PathBuf::from("."),
+        Some(folder) => folder.to_owned(),
+        None => env::temp_dir(),
+    }
 }

@@ -33,7 +33,6 @@ pub enum Error {
     /// The trace that is written was refused.
     Trace(nvtxw::Error),
     /// The command did its work, and what it found is not well.
-    #[allow(dead_code)]
     Findings(String),
 }
 

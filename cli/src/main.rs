@@ -10,6 +10,7 @@ mod error;
 mod info;
 mod manual;
 mod page;
+mod progress;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,243 @@
+//! Reads the Chrome trace-event format: what is in memory is one event's text and a window around it, never the document.
+
+use std::io::Read;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use super::event::Event;
+use super::text::{Place, Text};
+use super::trace::Trace;
+use crate::error::{Error, Result};
+
+/// Reads all events into `trace`. The document is `{"traceEvents": [...], ...}` or the bare array, either of which may lack its
+/// closing brackets. After an error `trace` has what stands before.
+pub fn read(input: impl Read, path: &Path, trace: &mut Trace) -> Result<()> {
+    let mut reader = Reader {
+        text: Text::new(input),
+        path,
+    };
+    let result = reader.document(trace);
+    let replaced = reader.text.replaced();
+    if replaced > 0 {
+        let kind = "bytes that are not UTF-8 are U+FFFD in the trace";
+        trace.warnings.add_many(kind, None, replaced);
+    }
+    result
+}
+
+struct Reader<'p, R> {
+    text: Text<R>,
+    path: &'p Path,
+}
+
+impl<R: Read> Reader<'_, R> {
+    fn document(&mut self, trace: &mut Trace) -> Result<()> {
+        match self.peek()? {
+            Some('[') => {
+                self.text.take(1);
+                self.events(trace)?;
+            }
+            Some('{') => {
+                self.text.take(1);
+                self.members(trace)?;
+            }
+            Some(_) => return Err(self.bad("expected `{` or `[`, as a trace begins")),
+            None => return Err(self.bad("the file is empty")),
+        }
+        match self.peek()? {
+            // Some writers end an array that they appended to with a comma, or not at all.
+            None => Ok(()),
+            Some(_) => Err(self.bad("nothing is expected behind the trace")),
+        }
+    }
+
+    /// The members of the outer object.
+    fn members(&mut self, trace: &mut Trace) -> Result<()> {
+        let (mut is_found, mut others) = (false, Vec::new());
+        loop {
+            match self.peek()? {
+                Some('}') => {
+                    self.text.take(1);
+                    break;
+                }
+                Some(',') => self.text.take(1),
+                Some('"') => {
+                    let name: String = self.value()?;
+                    if self.peek()? != Some(':') {
+                        return Err(self.bad("expected `:`"));
+                    }
+                    self.text.take(1);
+                    if name == "traceEvents" && self.peek()? == Some('[') {
+                        is_found = true;
+                        self.text.take(1);
+                        self.events(trace)?;
+                    } else {
+                        self.value::<IgnoredAny>()?;
+                        if !matches!(&*name, "displayTimeUnit" | "schemaVersion") {
+                            others.push(format!("`{name}`"));
+                        }
+                    }
+                }
+                Some(_) => return Err(self.bad("expected a name in quotes")),
+                None if is_found => break,
+                None => return Err(self.bad("the file ends before any events")),
+            }
+        }
+        if !others.is_empty() {
+            let kind = format_args!("the trace's own {} is not converted", others.join(", "));
+            trace.warnings.add(kind, None);
+        }
+        if is_found {
+            Ok(())
+        } else {
+            Err(Error::Input {
+                path: self.path.to_owned(),
+                problem:
+                    "there is no array `traceEvents` in it, so it is no trace of Chrome's format"
+                        .to_owned(),
+            })
+        }
+    }
+
+    /// What follows the opening bracket, to the closing one.
+    fn events(&mut self, trace: &mut Trace) -> Result<()> {
+        loop {
+            match self.peek()? {
+                Some(']') => {
+                    self.text.take(1);
+                    return Ok(());
+                }
+                Some(',') => self.text.take(1),
+                Some('{') => {
+                    if !self.event(trace)? {
+                        let kind = "the file ends inside an event, which is left out";
+                        trace.warnings.add(kind, Some(self.text.place(0)));
+                        self.text.take(self.text.rest().len());
+                        return Ok(());
+                    }
+                }
+                Some(first) => {
+                    let kind = "an event that is no object is left out";
+                    trace.warnings.add(kind, Some(self.text.place(0)));
+                    if matches!(first, '-' | '0'..='9' | 'a'..='z') {
+                        self.word()?;
+                    } else {
+                        self.value::<IgnoredAny>()?;
+                    }
+                }
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Skips a number, or `true` and the like.
+    fn word(&mut self) -> Result<()> {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
+        loop {
+            let rest = self.text.rest();
+            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            self.text.take(end);
+            if !self.text.rest().is_empty() || !self.more()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next character that isn't white.
+    fn peek(&mut self) -> Result<Option<char>> {
+        loop {
+            let rest = self.text.rest();
+            let white = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+            self.text.take(white);
+            if let Some(next) = self.text.rest().chars().next() {
+                return Ok(Some(next));
+            }
+            if !self.more()? {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+impl<R: Read> Reader<'_, R> {
+    /// Reads an event. `false`: the file ends in it.
+    fn event(&mut self, trace: &mut Trace) -> Result<bool> {
+        loop {
+            match parse::<Event<'_>>(self.text.rest()) {
+                Ok((event, len)) => {
+                    trace.add(&event, &|| self.text.place(0))?;
+                    self.text.take(len);
+                    return Ok(true);
+                }
+                Err(error) if error.is_eof() => {
+                    if !self.more()? {
+                        return Ok(false);
+                    }
+                }
+                Err(error) => return Err(self.refused(&error)),
+            }
+        }
+    }
+
+    /// Reads a value that needs nothing of the text any more.
+    fn value<T: DeserializeOwned>(&mut self) -> Result<T> {
+        if self.peek()?.is_none() {
+            return Err(self.bad("the file ends inside a value"));
+        }
+        loop {
+            match parse(self.text.rest()) {
+                Ok((value, len)) => {
+                    self.text.take(len);
+                    return Ok(value);
+                }
+                Err(error) if error.is_eof() => {
+                    if !self.more()? {
+                        return Err(self.bad("the file ends inside a value"));
+                    }
+                }
+                Err(error) => return Err(self.refused(&error)),
+            }
+        }
+    }
+
+    fn more(&mut self) -> Result<bool> {
+        let path = self.path;
+        self.text
+            .more()
+            .map_err(|error| Error::io("read", path, error))
+    }
+
+    fn bad(&self, problem: &str) -> Error {
+        self.bad_at(self.text.place(0), problem)
+    }
+
+    /// What the parser says of the rest.
+    #[cold]
+    fn refused(&self, error: &serde_json::Error) -> Error {
+        let before = error.line() - 1;
+        let mut breaks = memchr::memchr_iter(b'\n', self.text.rest().as_bytes());
+        let line = before.checked_sub(1).and_then(|last| breaks.nth(last));
+        let line = line.map_or(0, |at| at + 1);
+        let place = self.text.place(line + error.column().saturating_sub(1));
+        // The place in the message would be the one inside this event.
+        let reason = error.to_string();
+        let reason = reason.split(" at line ").next().unwrap_or(&reason);
+        self.bad_at(place, reason)
+    }
+
+    fn bad_at(&self, Place { byte, line }: Place, problem: &str) -> Error {
+        Error::Input {
+            path: self.path.to_owned(),
+            problem: format!("line {line}, byte {byte}: {problem}"),
+        }
+    }
+}
+
+/// The value that `text` begins with, and its length.
+fn parse<'t, T: Deserialize<'t>>(text: &'t str) -> Result<(T, usize), serde_json::Error> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter();
+    let value = values.next().expect("the text begins with no blank")?;
+    Ok((value, values.byte_offset()))
+}

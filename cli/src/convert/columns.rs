@@ -1,0 +1,410 @@
+//! The values that go beside an event: which columns there are, and their bytes.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+
+use super::strings::{StringId, Strings};
+
+/// The argument that relates a call to what it started.
+const CORRELATION: &str = "correlation";
+
+/// Longer arrays are text: each length is a layout of its own.
+const MAX_ARRAY: usize = 64;
+
+/// So many layouts are registered; what has further ones is text.
+const MAX_LAYOUTS: usize = 4096;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    I64,
+    U64,
+    F64,
+    Bool,
+    /// A `u64` that relates events.
+    Correlation,
+    /// The same, which isn't shown.
+    HiddenCorrelation,
+    I64s(u32),
+    F64s(u32),
+    /// Text of any length.
+    Text,
+    /// Text that is the event's name.
+    Name,
+}
+
+impl ColumnType {
+    fn code(self) -> (u8, u32) {
+        match self {
+            Self::I64 => (0, 0),
+            Self::U64 => (1, 0),
+            Self::F64 => (2, 0),
+            Self::Bool => (3, 0),
+            Self::Correlation => (4, 0),
+            Self::HiddenCorrelation => (5, 0),
+            Self::I64s(count) => (6, count),
+            Self::F64s(count) => (7, count),
+            Self::Text => (8, 0),
+            Self::Name => (9, 0),
+        }
+    }
+}
+
+/// A column of a layout; `None` is the one that holds all arguments as JSON.
+pub type Column = (Option<StringId>, ColumnType);
+
+/// The layouts that were met.
+pub struct Layouts {
+    ids: HashMap<Box<[u8]>, u32>,
+    columns: Vec<Vec<Column>>,
+}
+
+impl Layouts {
+    /// The layout of an event's name that is no string of the trace.
+    pub const NAME: u32 = 0;
+    /// The layout of arguments as one JSON text.
+    pub const JSON: u32 = 1;
+
+    pub fn new() -> Self {
+        Self {
+            ids: HashMap::new(),
+            columns: vec![
+                vec![(None, ColumnType::Name)],
+                vec![(None, ColumnType::Text)],
+            ],
+        }
+    }
+
+    pub fn all(&self) -> &[Vec<Column>] {
+        &self.columns
+    }
+}
+
+/// The values of one event, which are collected here, column by column.
+#[derive(Default)]
+pub struct Values {
+    /// The columns of fixed size, and their bytes.
+    columns: Vec<Column>,
+    bytes: Vec<u8>,
+    /// The texts, which stand behind them.
+    text_columns: Vec<Column>,
+    texts: Vec<u8>,
+    key: Vec<u8>,
+    /// What the event's `correlation` says; 0: nothing.
+    correlation: u64,
+    /// A name that isn't in the trace's strings, and can't be.
+    is_odd: bool,
+}
+
+impl Values {
+    pub fn clear(&mut self) {
+        self.columns.clear();
+        self.bytes.clear();
+        self.text_columns.clear();
+        self.texts.clear();
+        self.correlation = 0;
+        self.is_odd = false;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty() && self.text_columns.is_empty() && !self.is_odd
+    }
+
+    /// The number that relates the event to others; 0 relates nothing.
+    pub fn correlation(&self) -> u64 {
+        self.correlation
+    }
+
+    /// The layout of the values, and their bytes. `json` is all of them in JSON, for when they have no layout.
+    pub fn row<'a>(
+        &'a mut self,
+        layouts: &mut Layouts,
+        json: impl FnOnce() -> String,
+    ) -> (u32, &'a [u8]) {
+        let id = if self.is_odd {
+            None
+        } else {
+            self.layout(layouts)
+        };
+        match id {
+            Some(_) => self.bytes.extend_from_slice(&self.texts),
+            None => {
+                self.bytes.clear();
+                self.bytes.extend_from_slice(visible(&json()).as_bytes());
+                self.bytes.push(0);
+            }
+        }
+        (id.unwrap_or(Layouts::JSON), &self.bytes)
+    }
+
+    fn layout(&mut self, layouts: &mut Layouts) -> Option<u32> {
+        self.key.clear();
+        let columns = self.columns.iter().chain(&self.text_columns);
+        for (name, ty) in columns.clone() {
+            let (code, count) = ty.code();
+            let name = name.expect("only odd values have no names").to_u32();
+            self.key.extend_from_slice(&name.to_le_bytes());
+            self.key.push(code);
+            self.key.extend_from_slice(&count.to_le_bytes());
+        }
+        if let Some(&id) = layouts.ids.get(&*self.key) {
+            return Some(id);
+        }
+        if layouts.columns.len() == MAX_LAYOUTS {
+            return None;
+        }
+        let id = layouts.columns.len() as u32;
+        layouts.columns.push(columns.copied().collect());
+        layouts.ids.insert(self.key.as_slice().into(), id);
+        Some(id)
+    }
+
+    fn column(&mut self, name: Option<StringId>, ty: ColumnType) {
+        self.is_odd |= name.is_none();
+        self.columns.push((name, ty));
+    }
+
+    pub fn text(&mut self, name: &str, text: &str, strings: &mut Strings) {
+        let name = strings.number(name);
+        self.is_odd |= name.is_none();
+        self.text_columns.push((name, ColumnType::Text));
+        self.texts.extend_from_slice(visible(text).as_bytes());
+        self.texts.push(0);
+    }
+
+    /// Adds a value as JSON writes it.
+    pub fn json(&mut self, name: &str, value: &RawValue, strings: &mut Strings) {
+        let json = value.get();
+        if name == CORRELATION && self.correlate(json, strings) {
+            return;
+        }
+        match json.as_bytes()[0] {
+            b'"' => match string(value) {
+                Some(text) => self.text(name, &text, strings),
+                None => self.text(name, json, strings),
+            },
+            b'[' => self.array(name, json, strings),
+            b't' | b'f' => {
+                self.column(strings.number(name), ColumnType::Bool);
+                self.bytes.push(u8::from(json == "true"));
+            }
+            b'-' | b'0'..=b'9' => self.number(name, json, strings),
+            _ => self.text(name, json, strings),
+        }
+    }
+
+    /// Adds the cell of a table, as what it looks like.
+    pub fn cell(&mut self, name: &str, cell: &str, strings: &mut Strings) {
+        match cell {
+            "true" | "false" => {
+                self.column(strings.number(name), ColumnType::Bool);
+                self.bytes.push(u8::from(cell == "true"));
+            }
+            _ => self.number(name, cell, strings),
+        }
+    }
+
+    /// Adds a number; one that no 64 bits hold is text, with all its digits.
+    pub fn number(&mut self, name: &str, text: &str, strings: &mut Strings) {
+        let (ty, bytes) = if let Ok(number) = text.parse::<i64>() {
+            (ColumnType::I64, number.to_ne_bytes())
+        } else if let Ok(number) = text.parse::<u64>() {
+            (ColumnType::U64, number.to_ne_bytes())
+        } else {
+            match text.parse::<f64>() {
+                Ok(number) if number.is_finite() && text.contains(['.', 'e', 'E']) => {
+                    (ColumnType::F64, number.to_ne_bytes())
+                }
+                _ => return self.text(name, text, strings),
+            }
+        };
+        self.column(strings.number(name), ty);
+        self.bytes.extend_from_slice(&bytes);
+    }
+
+    /// Adds what `correlation` says, if it relates anything, and says whether the argument is in it. Profilers write 0, -1
+    /// and 2^32-1 for "nothing".
+    fn correlate(&mut self, json: &str, strings: &mut Strings) -> bool {
+        if matches!(json, "0" | "-1" | "4294967295" | "null") {
+            return false;
+        }
+        let is_number = json.parse::<u64>().ok();
+        let digits = json.trim_matches('"').parse::<u64>().ok();
+        let number = digits.unwrap_or_else(|| hash(&[json])).max(1);
+        self.correlation = number;
+        let ty = match is_number {
+            Some(_) => ColumnType::Correlation,
+            None => ColumnType::HiddenCorrelation,
+        };
+        let name = match is_number {
+            Some(_) => CORRELATION,
+            None => "correlation key",
+        };
+        self.column(strings.number(name), ty);
+        self.bytes.extend_from_slice(&number.to_ne_bytes());
+        is_number.is_some()
+    }
+
+    fn array(&mut self, name: &str, json: &str, strings: &mut Strings) {
+        let start = self.bytes.len();
+        let inner = json[1..json.len() - 1].trim();
+        // Of numbers only, if there is no other bracket and no quote: none of them parses.
+        let parts = || inner.split(',').map(str::trim);
+        let count = parts().count();
+        if count > MAX_ARRAY {
+            return self.text(name, json, strings);
+        }
+        let integers = parts().try_for_each(|part| {
+            let number: i64 = part.parse().ok()?;
+            self.bytes.extend_from_slice(&number.to_ne_bytes());
+            Some(())
+        });
+        let ty = if integers.is_some() {
+            ColumnType::I64s(count as u32)
+        } else {
+            self.bytes.truncate(start);
+            let floats = parts().try_for_each(|part| {
+                let number: f64 = part.parse().ok().filter(|f: &f64| f.is_finite())?;
+                part.contains(['.', 'e', 'E']).then_some(())?;
+                self.bytes.extend_from_slice(&number.to_ne_bytes());
+                Some(())
+            });
+            if floats.is_none() {
+                self.bytes.truncate(start);
+                return self.text(name, json, strings);
+            }
+            ColumnType::F64s(count as u32)
+        };
+        self.column(strings.number(name), ty);
+    }
+}
+
+/// The string that `raw` spells, without its escapes.
+pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', inner.as_bytes()).is_some() {
+        serde_json::from_str(raw.get()).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(inner))
+    }
+}
+
+/// A NUL would end the string in a reader.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(0, text.as_bytes()).is_some() {
+        Cow::Owned(text.replace('\0', "\u{2400}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// A number that stands for texts: that of others is another, as good as surely.
+pub fn hash(texts: &[&str]) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    texts.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(values: &[(&str, &str)]) -> (Vec<(String, ColumnType)>, Vec<u8>, u64) {
+        let (mut strings, mut layouts, mut row) =
+            (Strings::default(), Layouts::new(), Values::default());
+        for (name, json) in values {
+            row.json(name, serde_json::from_str(json).unwrap(), &mut strings);
+        }
+        let correlation = row.correlation();
+        let (id, bytes) = row.row(&mut layouts, || unreachable!());
+        let columns = layouts.all()[id as usize].iter();
+        let columns = columns.map(|&(name, ty)| (strings.text(name.unwrap()).to_owned(), ty));
+        (columns.collect(), bytes.to_vec(), correlation)
+    }
+
+    #[test]
+    fn values_keep_their_types() {
+        use ColumnType::{Bool, F64, F64s, I64, I64s, Text, U64};
+        let (columns, bytes, _) = row(&[
+            ("i", "-5"),
+            ("u", "18446744073709551615"),
+            ("big", "18446744073709551616"),
+            ("f", "2e1"),
+            ("inf", "1e999"),
+            ("s", r#""a\tb\u0000""#),
+            ("n", "null"),
+            ("b", "true"),
+            ("grid", "[1, 2]"),
+            ("part", "[0.5]"),
+            ("mixed", r#"[1, "x"]"#),
+            ("nested", "[[1]]"),
+            ("empty", "[]"),
+            ("o", r#"{"k": 1}"#),
+        ]);
+        let columns: Vec<_> = columns.iter().map(|(name, ty)| (&**name, *ty)).collect();
+        assert_eq!(
+            columns,
+            [
+                ("i", I64),
+                ("u", U64),
+                ("f", F64),
+                ("b", Bool),
+                ("grid", I64s(2)),
+                ("part", F64s(1)),
+                ("big", Text),
+                ("inf", Text),
+                ("s", Text),
+                ("n", Text),
+                ("mixed", Text),
+                ("nested", Text),
+                ("empty", Text),
+                ("o", Text),
+            ]
+        );
+        let mut want = Vec::new();
+        want.extend((-5_i64).to_ne_bytes());
+        want.extend(u64::MAX.to_ne_bytes());
+        want.extend(20_f64.to_ne_bytes());
+        want.push(1);
+        want.extend([1_i64, 2].map(i64::to_ne_bytes).concat());
+        want.extend(0.5_f64.to_ne_bytes());
+        want.extend("18446744073709551616\x001e999\0a\tb\u{2400}\0null\0".bytes());
+        want.extend("[1, \"x\"]\0[[1]]\0[]\0{\"k\": 1}\0".bytes());
+        assert_eq!(bytes, want);
+    }
+
+    #[test]
+    fn a_correlation_is_a_number_that_means_something() {
+        use ColumnType::{Correlation, HiddenCorrelation, I64, Text};
+        let of = |json| {
+            let (columns, _, correlation) = row(&[("correlation", json)]);
+            let types: Vec<_> = columns.into_iter().map(|(_, ty)| ty).collect();
+            (types, correlation)
+        };
+        assert_eq!(of("17"), (vec![Correlation], 17));
+        assert_eq!(of("\"17\""), (vec![HiddenCorrelation, Text], 17));
+        for nothing in ["0", "-1", "4294967295"] {
+            assert_eq!(of(nothing), (vec![I64], 0));
+        }
+        let (types, number) = of("\"a\"");
+        assert_eq!(types, [HiddenCorrelation, Text]);
+        assert!(number != 0 && number == of("\"a\"").1 && number != of("\"b\"").1);
+    }
+
+    #[test]
+    fn further_layouts_are_json() {
+        let (mut strings, mut layouts) = (Strings::default(), Layouts::new());
+        let mut last = (0, Vec::new());
+        for number in 0..MAX_LAYOUTS {
+            let mut row = Values::default();
+            row.number(&format!("argument {number}"), "1", &mut strings);
+            let (id, bytes) = row.row(&mut layouts, || "{}".to_owned());
+            last = (id, bytes.to_vec());
+        }
+        assert_eq!(last, (Layouts::JSON, b"{}\0".to_vec()));
+        assert_eq!(layouts.all().len(), MAX_LAYOUTS);
+    }
+}

@@ -1,0 +1,93 @@
+//! Decimal numbers as the whole nanoseconds that they stand for.
+
+/// `text` times 10^`power`, exactly: a time like `1712195495519689.047` has more digits than a float. What is finer than 1 is
+/// rounded to the nearest, halves to the even one. `None` if it is no decimal number, or 64 bits can't hold it.
+pub fn scaled(text: &str, power: u8) -> Option<i64> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text),
+    };
+    plain(digits, power).map_or_else(|| exact(text, power), |number| Some(sign * number))
+}
+
+/// Few digits, a point, and no more digits behind it than `power`: what nearly all times are.
+fn plain(text: &str, power: u8) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let missing = usize::from(power).checked_sub(fraction.len())?;
+    if whole.is_empty() || whole.len() + usize::from(power) > 18 || whole.len() == text.len() - 1 {
+        return None;
+    }
+    let digits = whole.bytes().chain(fraction.bytes());
+    let number = digits.into_iter().try_fold(0_i64, |number, digit| {
+        digit
+            .is_ascii_digit()
+            .then(|| number * 10 + i64::from(digit - b'0'))
+    })?;
+    Some((0..missing).fold(number, |number, _| number * 10))
+}
+
+fn exact(text: &str, power: u8) -> Option<i64> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if !whole.ends_with(|c: char| c.is_ascii_digit())
+        || !fraction.bytes().all(|c| c.is_ascii_digit())
+    {
+        return None;
+    }
+    let fraction = fraction.trim_end_matches('0');
+    let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let exponent = exponent
+        .checked_add(power.into())?
+        .checked_sub(fraction.len().try_into().ok()?)?;
+    if digits == 0 {
+        return Some(0);
+    }
+    let Some(scale) = 10_i128.checked_pow(exponent.unsigned_abs()) else {
+        return (exponent < 0).then_some(0);
+    };
+    if exponent >= 0 {
+        return digits.checked_mul(scale)?.try_into().ok();
+    }
+    let (quotient, rest) = (digits.div_euclid(scale), digits.rem_euclid(scale));
+    let up = rest > scale - rest || (rest == scale - rest && quotient % 2 != 0);
+    (quotient + i128::from(up)).try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nanoseconds_are_exact() {
+        for (text, want) in [
+            ("1712195495519689.047", Some(1_712_195_495_519_689_047)),
+            ("1695835542514261", Some(1_695_835_542_514_261_000)),
+            ("2.503", Some(2_503)),
+            ("-1.5", Some(-1_500)),
+            ("1e3", Some(1_000_000)),
+            ("1.25E-2", Some(12)),
+            ("0.0005", Some(0)),
+            ("0.0015", Some(2)),
+            ("0.00251", Some(3)),
+            ("-0.0015", Some(-2)),
+            ("0.000", Some(0)),
+            ("0e99", Some(0)),
+            ("1e-99", Some(0)),
+            ("9223372036854775.807", Some(i64::MAX)),
+            ("-9223372036854775.808", Some(i64::MIN)),
+            ("9223372036854775.808", None),
+            ("1e99", None),
+            ("", None),
+            ("-", None),
+            (".5", None),
+            ("1.x", None),
+            ("one", None),
+            ("1.-5", None),
+        ] {
+            assert_eq!(scaled(text, 3), want, "{text}");
+        }
+        assert_eq!(scaled("1.5", 0), Some(2));
+        assert_eq!(scaled("7", 9), Some(7_000_000_000));
+    }
+}

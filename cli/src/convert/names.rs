@@ -1,0 +1,159 @@
+//! The strings, layouts and counters of a trace, as they are registered.
+
+use std::collections::{HashMap, HashSet};
+
+use nvtxw::{
+    CategoryId, Counter, CounterOptions, Domain, RowField, RowLayout, RowSchema, RowType, Scope,
+    StringHandle,
+};
+
+use super::columns::{Column, ColumnType, visible};
+use super::strings::Use;
+use super::trace::Trace;
+use crate::error::Result;
+
+/// An event passes at most so many flows.
+pub const MAX_FLOWS: usize = 64;
+
+/// What the strings, layouts and counters of the trace are in the session.
+pub struct Names {
+    /// By [`StringId`](super::strings::StringId): as an event's name, and as its category.
+    pub messages: Vec<StringHandle>,
+    pub categories: Vec<CategoryId>,
+    /// Of events without a name.
+    pub unnamed: StringHandle,
+    pub layouts: Vec<RowSchema>,
+    /// Of rows that hold 1, 2, 4… flows.
+    pub flows: Vec<RowSchema>,
+    pub counters: Vec<Sampled>,
+}
+
+pub enum Sampled {
+    Integers(Counter<i64>),
+    Floats(Counter<f64>),
+}
+
+impl Names {
+    pub fn register(
+        domain: &mut Domain<'_>,
+        trace: &Trace,
+        scopes: &[Option<Scope>],
+    ) -> Result<Self> {
+        let (mut messages, mut categories) = (Vec::new(), Vec::new());
+        for (id, text) in trace.strings.all() {
+            let text = visible(text);
+            messages.push(if trace.strings.is(id, Use::Name) {
+                domain.string(&text)?.handle()
+            } else {
+                StringHandle::NONE
+            });
+            categories.push(if trace.strings.is(id, Use::Category) && !text.is_empty() {
+                domain.category(&text)?
+            } else {
+                CategoryId::NONE
+            });
+        }
+        let layouts = trace.layouts.all().iter();
+        let layouts = layouts.map(|columns| Ok(domain.rows("arguments", &layout(columns, trace))?));
+        let layouts = layouts.collect::<Result<_>>()?;
+        let flows =
+            (0..=MAX_FLOWS.ilog2()).map(|power| Ok(domain.rows("flows", &flows(1 << power))?));
+        let flows = flows.collect::<Result<_>>()?;
+        Ok(Self {
+            messages,
+            categories,
+            unnamed: domain.string("")?.handle(),
+            layouts,
+            flows,
+            counters: counters(domain, trace, scopes)?,
+        })
+    }
+}
+
+/// The layout of columns; those of one name get ` (2)`, ` (3)`… appended.
+fn layout(columns: &[Column], trace: &Trace) -> RowLayout {
+    let mut used = HashSet::new();
+    let mut layout = RowLayout::payload().packed();
+    for &(name, ty) in columns {
+        let name = name.map_or("args", |name| trace.strings.text(name));
+        let name = unique(
+            &mut used,
+            &visible(if name.is_empty() { "(unnamed)" } else { name }),
+        );
+        let field = |ty| RowField::new(&name, ty);
+        layout = layout.field(match ty {
+            ColumnType::I64 => field(RowType::I64),
+            ColumnType::U64 => field(RowType::U64),
+            ColumnType::F64 => field(RowType::F64),
+            ColumnType::Bool => field(RowType::Bool),
+            ColumnType::Correlation => field(RowType::U64).correlation("correlation"),
+            ColumnType::HiddenCorrelation => {
+                field(RowType::U64).correlation("correlation").hidden()
+            }
+            ColumnType::I64s(count) => field(RowType::I64).array(count as usize),
+            ColumnType::F64s(count) => field(RowType::F64).array(count as usize),
+            ColumnType::Text => field(RowType::TerminatedText),
+            ColumnType::Name => field(RowType::TerminatedText).message(),
+        });
+    }
+    layout
+}
+
+/// The layout of so many flows. 0 is none.
+fn flows(count: usize) -> RowLayout {
+    (1..=count).fold(RowLayout::payload(), |layout, number| {
+        let name = format!("flow {number}");
+        layout.field(
+            RowField::new(&name, RowType::U64)
+                .correlation("flow")
+                .hidden(),
+        )
+    })
+}
+
+/// `name`, or with a number behind it if it is used.
+pub fn unique(used: &mut HashSet<String>, name: &str) -> String {
+    let further = (2..).map(|number| format!("{name} ({number})"));
+    let mut names = std::iter::once(name.to_owned()).chain(further);
+    let name = names.find(|name| !used.contains(name));
+    let name = name.expect("numbers don't end");
+    used.insert(name.clone());
+    name
+}
+
+/// A counter with one value has its name, and its value's name as unit; each value of others is a counter.
+fn counters(
+    domain: &mut Domain<'_>,
+    trace: &Trace,
+    scopes: &[Option<Scope>],
+) -> Result<Vec<Sampled>> {
+    let mut series = HashMap::new();
+    for counter in &trace.counters.all {
+        *series.entry((counter.track, &counter.name)).or_insert(0) += 1;
+    }
+    let mut used: HashMap<u32, HashSet<String>> = HashMap::new();
+    let mut registered = Vec::new();
+    for counter in &trace.counters.all {
+        let is_alone = series[&(counter.track, &counter.name)] == 1;
+        let process = trace.tracks.all[counter.track as usize].process;
+        let mut options = CounterOptions::new();
+        if let Some(scope) = scopes[process] {
+            options = options.scope(scope);
+        }
+        let name = if is_alone {
+            if !matches!(&*counter.series, "" | "value") && counter.series != counter.name {
+                options = options.unit(&visible(&counter.series));
+            }
+            counter.name.clone()
+        } else {
+            format!("{} {}", counter.name, counter.series)
+        };
+        let name = unique(used.entry(counter.track).or_default(), &visible(&name));
+        registered.push(if counter.is_integer {
+            Sampled::Integers(domain.counter_with(&name, options)?)
+        } else {
+            Sampled::Floats(domain.counter_with(&name, options)?)
+        });
+    }
+    Ok(registered)
+}

@@ -1,0 +1,85 @@
+//! Where a converted trace goes.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use nvtxw::{Backend, Config};
+use tempfile::NamedTempFile;
+
+use super::Options;
+use super::input::is_standard;
+use crate::error::{Error, Result};
+
+/// What takes the trace, and what it is told.
+pub struct Output {
+    pub backend: Backend,
+    pub config: Config,
+    /// What goes to standard output at the end: a backend may write its file in any order.
+    copied: Option<NamedTempFile>,
+}
+
+impl Output {
+    /// The session has ended well.
+    pub fn end(self) -> Result<()> {
+        let Some(file) = self.copied else {
+            return Ok(());
+        };
+        let mut out = io::stdout().lock();
+        // The backend may have put another file in its place.
+        File::open(file.path())
+            .and_then(|mut file| io::copy(&mut file, &mut out))
+            .and_then(|_| out.flush())
+            .map_err(|error| Error::io("write", Path::new("-"), error))
+    }
+}
+
+pub fn open(options: &Options) -> Result<Output> {
+    let mut config = Config::new();
+    for setting in &options.config {
+        let Some((key, value)) = setting.split_once('=') else {
+            return Err(Error::Usage(format!(
+                "`--config {setting}` has no `=`: give a key and a value, such as `--config compression=zlib`"
+            )));
+        };
+        config = config.set(key, value)?;
+    }
+    let mut copied = None;
+    if let Some(output) = &options.output {
+        let path = if is_standard(output) {
+            let file = NamedTempFile::new()
+                .map_err(|error| Error::io("write in", &std::env::temp_dir(), error))?;
+            copied.insert(file).path()
+        } else {
+            output
+        };
+        let path = path.to_str().ok_or_else(|| {
+            let path = path.display();
+            Error::Usage(format!("the path {path} is not UTF-8: choose another OUT"))
+        })?;
+        config = config.set("path", path)?;
+        if options.overwrite || is_standard(output) {
+            config = config.set("overwrite", "true")?;
+        }
+    }
+    if let Some(format) = options.format() {
+        config = config.set("format", format.key())?;
+    }
+    let backend = match &options.backend {
+        Some(library) => load(library)?,
+        None => Backend::embedded(),
+    };
+    Ok(Output {
+        backend,
+        config,
+        copied,
+    })
+}
+
+#[allow(unsafe_code)]
+fn load(library: &Path) -> Result<Backend> {
+    // SAFETY:
+    // - The user of the command names the library, and vouches that it is a backend that keeps what the ABI promises.
+    let backend = unsafe { Backend::load(library) };
+    Ok(backend?)
+}

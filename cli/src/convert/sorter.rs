@@ -1,0 +1,308 @@
+//! Sorts more records than memory holds.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// What records are sorted by: by one field after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// What has an order of its own, such as a track.
+    pub group: u64,
+    /// Nanoseconds.
+    pub time: i64,
+    /// Which of one time come first; of ranges, the longest.
+    pub rank: u64,
+    /// The place in the file. No two records have the same key.
+    pub number: u64,
+}
+
+impl Key {
+    pub const SIZE: usize = 32;
+
+    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+        let parts = [
+            self.group,
+            self.time.cast_unsigned(),
+            self.rank,
+            self.number,
+        ];
+        let mut bytes = [0; Self::SIZE];
+        for (to, from) in bytes.chunks_exact_mut(8).zip(parts) {
+            to.copy_from_slice(&from.to_le_bytes());
+        }
+        bytes
+    }
+
+    pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {
+        let part = |index: usize| {
+            u64::from_le_bytes(bytes[index * 8..][..8].try_into().expect("eight bytes"))
+        };
+        Self {
+            group: part(0),
+            time: part(1).cast_signed(),
+            rank: part(2),
+            number: part(3),
+        }
+    }
+}
+
+/// What is read of all runs at once.
+const MERGE_BYTES: usize = 16 << 20;
+
+/// Takes records in any order. What is more than `budget` bytes is in a file without a name, in sorted runs.
+pub struct Sorter {
+    budget: usize,
+    folder: PathBuf,
+    bytes: Vec<u8>,
+    /// Where each record is in `bytes`.
+    index: Vec<(Key, u32, u32)>,
+    file: Option<File>,
+    /// Where each run is in the file.
+    runs: Vec<(u64, u64)>,
+}
+
+impl Sorter {
+    /// `folder` has place for the file.
+    pub fn new(budget: usize, folder: &Path) -> Self {
+        Self {
+            budget,
+            folder: folder.to_owned(),
+            bytes: Vec::new(),
+            index: Vec::new(),
+            file: None,
+            runs: Vec::new(),
+        }
+    }
+
+    pub fn push(&mut self, key: Key, record: &[u8]) -> io::Result<()> {
+        let entry = size_of::<(Key, u32, u32)>();
+        let used = self.bytes.len() + self.index.len() * entry;
+        if used + record.len() + entry > self.budget && !self.index.is_empty() {
+            self.spill()?;
+        }
+        let place = (self.bytes.len() as u32, record.len() as u32);
+        self.index.push((key, place.0, place.1));
+        self.bytes.extend_from_slice(record);
+        Ok(())
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        self.index.sort_unstable();
+        let mut file = match self.file.take() {
+            Some(file) => file,
+            None => tempfile::tempfile_in(&self.folder)?,
+        };
+        let start = file.seek(SeekFrom::End(0))?;
+        let mut out = io::BufWriter::with_capacity(1 << 20, file);
+        for &(key, at, len) in &self.index {
+            out.write_all(&key.to_bytes())?;
+            out.write_all(&len.to_le_bytes())?;
+            out.write_all(&self.bytes[at as usize..][..len as usize])?;
+        }
+        let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        self.runs.push((start, file.stream_position()?));
+        self.file = Some(file);
+        self.index.clear();
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// The records in order.
+    pub fn sorted(mut self) -> io::Result<Sorted> {
+        if self.runs.is_empty() {
+            self.index.sort_unstable();
+            return Ok(Sorted::Memory {
+                bytes: self.bytes,
+                index: self.index,
+                next: 0,
+            });
+        }
+        if !self.index.is_empty() {
+            self.spill()?;
+        }
+        let file = self.file.expect("there are runs");
+        let capacity = (MERGE_BYTES / self.runs.len()).max(1 << 14);
+        let mut merge = Merge {
+            file,
+            runs: Vec::new(),
+            heads: BinaryHeap::new(),
+            last: None,
+        };
+        for (at, end) in self.runs {
+            merge.runs.push(Run {
+                at,
+                end,
+                buffer: vec![0; capacity],
+                start: 0,
+                filled: 0,
+                record: Vec::new(),
+            });
+            merge.advance(merge.runs.len() - 1)?;
+        }
+        Ok(Sorted::File(merge))
+    }
+}
+
+/// Records in the order of their keys.
+pub enum Sorted {
+    Memory {
+        bytes: Vec<u8>,
+        index: Vec<(Key, u32, u32)>,
+        next: usize,
+    },
+    File(Merge),
+}
+
+pub struct Merge {
+    file: File,
+    runs: Vec<Run>,
+    /// The first record of each run that has any left.
+    heads: BinaryHeap<Reverse<(Key, usize)>>,
+    /// The run of the record that was given last.
+    last: Option<usize>,
+}
+
+struct Run {
+    /// What of the run isn't in the buffer yet, in the file.
+    at: u64,
+    end: u64,
+    buffer: Vec<u8>,
+    start: usize,
+    filled: usize,
+    record: Vec<u8>,
+}
+
+impl Sorted {
+    pub fn next(&mut self) -> io::Result<Option<(Key, &[u8])>> {
+        match self {
+            Self::Memory { bytes, index, next } => {
+                let Some(&(key, at, len)) = index.get(*next) else {
+                    return Ok(None);
+                };
+                *next += 1;
+                Ok(Some((key, &bytes[at as usize..][..len as usize])))
+            }
+            Self::File(merge) => merge.next(),
+        }
+    }
+}
+
+impl Merge {
+    fn next(&mut self) -> io::Result<Option<(Key, &[u8])>> {
+        if let Some(run) = self.last.take() {
+            self.advance(run)?;
+        }
+        let Some(Reverse((key, run))) = self.heads.pop() else {
+            return Ok(None);
+        };
+        self.last = Some(run);
+        Ok(Some((key, &self.runs[run].record)))
+    }
+
+    /// Reads the next record of a run.
+    fn advance(&mut self, index: usize) -> io::Result<()> {
+        let run = &mut self.runs[index];
+        if run.start == run.filled && run.at == run.end {
+            return Ok(());
+        }
+        let mut head = [0; Key::SIZE + 4];
+        run.read(&self.file, &mut head)?;
+        let (key, len) = head.split_at(Key::SIZE);
+        let len = u32::from_le_bytes(len.try_into().expect("four bytes"));
+        let mut record = std::mem::take(&mut run.record);
+        record.resize(len as usize, 0);
+        run.read(&self.file, &mut record)?;
+        run.record = record;
+        let key = Key::from_bytes(key.try_into().expect("as long as a key"));
+        self.heads.push(Reverse((key, index)));
+        Ok(())
+    }
+}
+
+impl Run {
+    fn read(&mut self, mut file: &File, mut to: &mut [u8]) -> io::Result<()> {
+        while !to.is_empty() {
+            if self.start == self.filled {
+                file.seek(SeekFrom::Start(self.at))?;
+                let want = (self.end - self.at).min(self.buffer.len() as u64) as usize;
+                file.read_exact(&mut self.buffer[..want])?;
+                (self.start, self.filled) = (0, want);
+                self.at += want as u64;
+            }
+            let len = to.len().min(self.filled - self.start);
+            to[..len].copy_from_slice(&self.buffer[self.start..][..len]);
+            self.start += len;
+            to = &mut to[len..];
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Records of many lengths, in no order.
+    fn records() -> Vec<(Key, Vec<u8>)> {
+        let mut state = 1_u64;
+        let mut next = move || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            state >> 33
+        };
+        (0..2000)
+            .map(|number| {
+                let key = Key {
+                    group: next() % 3,
+                    time: (next() % 100) as i64 - 50,
+                    rank: next() % 2,
+                    number,
+                };
+                (key, vec![number as u8; (next() % 70) as usize])
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_order_is_the_same_in_memory_and_in_files() {
+        let records = records();
+        let mut want = records.clone();
+        want.sort();
+        for budget in [1, 1 << 12, 1 << 30] {
+            let mut sorter = Sorter::new(budget, &std::env::temp_dir());
+            for (key, record) in &records {
+                sorter.push(*key, record).unwrap();
+            }
+            assert_eq!(sorter.runs.is_empty(), budget == 1 << 30);
+            let mut sorted = sorter.sorted().unwrap();
+            let mut found = Vec::new();
+            while let Some((key, record)) = sorted.next().unwrap() {
+                found.push((key, record.to_vec()));
+            }
+            assert!(found == want, "with {budget} bytes");
+        }
+    }
+
+    #[test]
+    fn a_record_may_be_larger_than_all_buffers() {
+        let mut sorter = Sorter::new(100, &std::env::temp_dir());
+        let large = vec![7; MERGE_BYTES + 5];
+        for number in [1, 0] {
+            let key = Key {
+                number,
+                ..Key::default()
+            };
+            sorter.push(key, &large).unwrap();
+        }
+        let mut sorted = sorter.sorted().unwrap();
+        for number in [0, 1] {
+            let (key, record) = sorted.next().unwrap().unwrap();
+            assert!(key.number == number && record == large);
+        }
+        assert!(sorted.next().unwrap().is_none());
+    }
+}

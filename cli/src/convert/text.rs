@@ -1,0 +1,172 @@
+//! Text that is read piece by piece.
+
+use std::io::{self, Read};
+
+/// What is read at least at once.
+const CHUNK: usize = 1 << 19;
+
+/// A window on the text of a file, which moves on as it is read. Bytes that aren't UTF-8 are U+FFFD in it.
+pub struct Text<R> {
+    input: R,
+    window: String,
+    /// What of the window has been taken.
+    taken: usize,
+    /// Bytes and lines before the window.
+    bytes: u64,
+    lines: u64,
+    /// The start of a character whose end hasn't been read.
+    cut: Vec<u8>,
+    chunk: Vec<u8>,
+    /// How many bad sequences of bytes were replaced.
+    replaced: u64,
+    /// What ended the reading, to be told behind what came before.
+    error: Option<io::Error>,
+}
+
+/// A place in a file. Both count from 1, as editors do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub byte: u64,
+    pub line: u64,
+}
+
+impl<R: Read> Text<R> {
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            window: String::new(),
+            taken: 0,
+            bytes: 0,
+            lines: 0,
+            cut: Vec::new(),
+            chunk: Vec::new(),
+            replaced: 0,
+            error: None,
+        }
+    }
+
+    /// What has been read and not taken.
+    pub fn rest(&self) -> &str {
+        &self.window[self.taken..]
+    }
+
+    /// Goes on behind the next `bytes` of the rest.
+    pub fn take(&mut self, bytes: usize) {
+        self.taken += bytes;
+    }
+
+    /// Where the rest begins, or what is `bytes` behind that. (Behind bad bytes, which are longer here, it is the place in
+    /// the text with U+FFFD.)
+    pub fn place(&self, bytes: usize) -> Place {
+        let end = self.taken + bytes;
+        let before = &self.window.as_bytes()[..end.min(self.window.len())];
+        Place {
+            byte: self.bytes + end as u64 + 1,
+            line: self.lines + lines(before) + 1,
+        }
+    }
+
+    pub fn replaced(&self) -> u64 {
+        self.replaced
+    }
+
+    /// Reads at least as much again as the rest is long. `false`: there is no more.
+    pub fn more(&mut self) -> io::Result<bool> {
+        self.lines += lines(&self.window.as_bytes()[..self.taken]);
+        self.bytes += self.taken as u64;
+        self.window.drain(..self.taken);
+        self.taken = 0;
+
+        let want = CHUNK.max(self.window.len()) as u64;
+        self.chunk.clear();
+        self.chunk.append(&mut self.cut);
+        let cut = self.chunk.len();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let read = self.input.by_ref().take(want).read_to_end(&mut self.chunk);
+        match read {
+            Err(error) if self.chunk.len() > cut => self.error = Some(error),
+            read => {
+                read?;
+            }
+        }
+        let is_end = self.chunk.len() == cut;
+        if is_end && cut == 0 {
+            return Ok(false);
+        }
+        let is_start = self.bytes == 0 && self.window.is_empty();
+        let mut chunks = self.chunk.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.window.push_str(chunk.valid());
+            let bad = chunk.invalid();
+            if bad.is_empty() {
+                continue;
+            }
+            // At most three bytes begin a character.
+            if chunks.peek().is_none() && !is_end && may_go_on(bad) {
+                self.cut = bad.to_vec();
+            } else {
+                self.window.push(char::REPLACEMENT_CHARACTER);
+                self.replaced += 1;
+            }
+        }
+        if is_start && self.window.starts_with('\u{FEFF}') {
+            self.taken = '\u{FEFF}'.len_utf8();
+        }
+        Ok(true)
+    }
+}
+
+/// Whether more bytes may make a character of these.
+fn may_go_on(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}
+
+fn lines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time, so that every character is cut.
+    struct Slow<'a>(&'a [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            let len = buf.len().min(self.0.len()).min(1);
+            buf[..len].copy_from_slice(&self.0[..len]);
+            self.0 = &self.0[len..];
+            Ok(len)
+        }
+    }
+
+    #[test]
+    fn bad_bytes_are_replaced_and_counted() {
+        let mut text = Text::new(Slow(b"\xEF\xBB\xBFa\xFFb\xE2\x82"));
+        while text.more().unwrap() {}
+        assert_eq!(text.rest(), "a\u{FFFD}b\u{FFFD}");
+        assert_eq!(text.replaced(), 2);
+    }
+
+    #[test]
+    fn a_character_may_be_cut_by_a_chunk() {
+        let all = format!("{}\u{D55C}", "x".repeat(CHUNK - 1));
+        let mut text = Text::new(all.as_bytes());
+        while text.more().unwrap() {}
+        assert_eq!((text.rest() == all, text.replaced()), (true, 0));
+    }
+
+    #[test]
+    fn places_count_from_one() {
+        let mut text = Text::new(&b"ab\ncd\n\nef"[..]);
+        text.more().unwrap();
+        assert_eq!(text.place(0), Place { byte: 1, line: 1 });
+        text.take(3);
+        assert!(!text.more().unwrap());
+        assert_eq!(text.rest(), "cd\n\nef");
+        assert_eq!(text.place(5), Place { byte: 9, line: 4 });
+    }
+}

@@ -1,0 +1,509 @@
+//! What was read of a trace: names and places in memory, events in sorters.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::value::RawValue;
+
+use super::columns::{Layouts, Values, hash, string, visible};
+use super::event::{Bad, Event, each_arg};
+use super::record::{self, Head, Kind};
+use super::sorter::{Key, Sorter};
+use super::strings::{Strings, Use};
+use super::text::Place;
+use super::ties::Tie;
+use super::tracks::{Facts, Part, Tracks};
+use super::warnings::Warnings;
+use crate::error::{Error, Result};
+
+/// Memory of the events on their way to the writer, and of what is tied to them.
+const EVENT_BYTES: usize = 48 << 20;
+pub const TIE_BYTES: usize = 24 << 20;
+
+pub struct Trace {
+    pub strings: Strings,
+    pub layouts: Layouts,
+    pub tracks: Tracks,
+    pub counters: Counters,
+    pub warnings: Warnings,
+    /// By track and time.
+    pub events: Sorter,
+    /// Halves of ranges, points of flows, and where ranges are, by track and time.
+    pub ties: Sorter,
+    /// Where sorters put what memory doesn't hold.
+    pub folder: PathBuf,
+    /// How many events were read.
+    pub number: u64,
+    values: Values,
+    record: Vec<u8>,
+}
+
+/// A counter that was met.
+pub struct Counter {
+    pub track: u32,
+    pub name: String,
+    /// What its value is called.
+    pub series: String,
+    /// All its values are.
+    pub is_integer: bool,
+}
+
+#[derive(Default)]
+pub struct Counters {
+    ids: HashMap<(u32, String, String), u32>,
+    pub all: Vec<Counter>,
+}
+
+impl Trace {
+    pub fn new(folder: &Path) -> Self {
+        Self {
+            strings: Strings::default(),
+            layouts: Layouts::new(),
+            tracks: Tracks::default(),
+            counters: Counters::default(),
+            warnings: Warnings::default(),
+            events: Sorter::new(EVENT_BYTES, folder),
+            ties: Sorter::new(TIE_BYTES, folder),
+            folder: folder.to_owned(),
+            number: 0,
+            values: Values::default(),
+            record: Vec::new(),
+        }
+    }
+
+    /// The error of the file that sorters write.
+    pub fn spill_error(&self, error: io::Error) -> Error {
+        Error::io("sort events in a file in", &self.folder, error)
+    }
+
+    /// Takes an event of Chrome's format. One that is bad is left out, and counted.
+    pub fn add(&mut self, event: &Event<'_>, place: &dyn Fn() -> Place) -> Result<()> {
+        self.number += 1;
+        match self.take(event) {
+            Ok(Ok(())) => {
+                if let Some(member) = event.other() {
+                    let kind = format_args!("the member `{member}` of an event is not converted");
+                    self.warnings.add(kind, Some(place()));
+                }
+                Ok(())
+            }
+            Ok(Err(bad)) => {
+                self.warnings.add(bad, Some(place()));
+                Ok(())
+            }
+            Err(error) => Err(self.spill_error(error)),
+        }
+    }
+
+    /// Takes a row of a table, whose cells in `rest` have the names of their columns: a range, or a moment without an end.
+    pub fn add_row(
+        &mut self,
+        track: Option<&str>,
+        name: Option<&str>,
+        start: i64,
+        end: Option<i64>,
+        rest: &[(&str, Cow<'_, str>)],
+    ) -> Result<()> {
+        self.number += 1;
+        self.values.clear();
+        for (name, cell) in rest {
+            self.values.cell(name, cell, &mut self.strings);
+        }
+        let kind = if end.is_some() {
+            Kind::Range
+        } else {
+            Kind::Instant
+        };
+        self.record(kind, name, None, || {
+            let cells = rest.iter().map(|(name, cell)| (*name, &**cell));
+            serde_json::to_string(&cells.collect::<HashMap<_, _>>()).expect("texts are JSON")
+        });
+        let track = self.tracks.thread(None, track, &mut self.strings);
+        let added = match end {
+            Some(end) => self.add_range(track, start, end),
+            None => self.add_instant(track, start),
+        };
+        added.map_err(|error| self.spill_error(error))
+    }
+
+    fn take(&mut self, event: &Event<'_>) -> io::Result<Result<(), Bad>> {
+        let phase = match event.phase() {
+            Ok(phase) => phase,
+            Err(bad) => return Ok(Err(bad)),
+        };
+        let taken = match &*phase {
+            "X" => self.range(event),
+            "B" | "E" => self.half(event, &phase),
+            "b" | "e" | "n" => self.async_half(event, &phase),
+            "i" | "I" => self.instant(event),
+            "s" | "t" | "f" => self.flow_point(event, &phase),
+            "C" => self.sample(event),
+            "M" => return Ok(self.metadata(event)),
+            _ => return Ok(Err(Bad::Phase(phase.into_owned()))),
+        };
+        match taken {
+            Ok(()) => Ok(Ok(())),
+            Err(Stop::Bad(bad)) => Ok(Err(bad)),
+            Err(Stop::Io(error)) => Err(error),
+        }
+    }
+
+    fn range(&mut self, event: &Event<'_>) -> Result<(), Stop> {
+        let (start, end) = event.span()?;
+        let track = self.thread(event)?;
+        self.begin(event, Kind::Range)?;
+        self.add_range(track, start, end)?;
+        Ok(())
+    }
+
+    /// Adds the range that is in `record`.
+    fn add_range(&mut self, track: u32, start: i64, end: i64) -> io::Result<()> {
+        let key = Key {
+            group: track.into(),
+            time: start,
+            rank: rank(start, end),
+            number: self.number,
+        };
+        self.tracks.all[track as usize].is_used = true;
+        self.events.push(key, &self.record)?;
+        let tie = Tie::Range {
+            correlation: self.values.correlation(),
+        };
+        self.ties.push(key, &tie.to_bytes())
+    }
+
+    fn half(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
+        let time = event.time()?;
+        let track = self.thread(event)?;
+        self.begin(event, Kind::Range)?;
+        let key = Key {
+            group: track.into(),
+            time,
+            rank: 0,
+            number: self.number,
+        };
+        self.tie_half(key, track, phase)
+    }
+
+    fn async_half(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
+        let (time, id) = (event.time()?, event.id()?);
+        let process = event.process()?;
+        let process = self.tracks.process(process.as_deref(), &mut self.strings);
+        let category = event.category();
+        let part = category.as_deref().map(|text| self.strings.keep(text));
+        let track = self.tracks.track(process, Part::Async(part));
+        if phase == "n" {
+            return self.instant_on(event, track, time);
+        }
+        self.begin(event, Kind::Range)?;
+        let scope = event.id_scope();
+        let local = process.to_string();
+        let key = Key {
+            group: Tie::apart(hash(&[
+                category.as_deref().unwrap_or(""),
+                scope.as_deref().unwrap_or(""),
+                if id.is_local { &local } else { "" },
+                &id.text,
+            ])),
+            time,
+            rank: 0,
+            number: self.number,
+        };
+        self.tie_half(key, track, phase)
+    }
+
+    fn tie_half(&mut self, key: Key, track: u32, phase: &str) -> Result<(), Stop> {
+        let tie = if matches!(phase, "B" | "b") {
+            Tie::Begin { track }
+        } else {
+            Tie::End
+        };
+        let mut bytes = tie.to_bytes().to_vec();
+        bytes.extend_from_slice(&self.record);
+        self.ties.push(key, &bytes)?;
+        Ok(())
+    }
+
+    fn instant(&mut self, event: &Event<'_>) -> Result<(), Stop> {
+        let time = event.time()?;
+        let track = self.thread(event)?;
+        self.instant_on(event, track, time)
+    }
+
+    fn instant_on(&mut self, event: &Event<'_>, track: u32, time: i64) -> Result<(), Stop> {
+        self.values.clear();
+        let reach = match event.reach().as_deref() {
+            Some("g") => Some("global"),
+            Some("p") => Some("process"),
+            _ => None,
+        };
+        if let Some(reach) = reach {
+            self.values.text("instant scope", reach, &mut self.strings);
+        }
+        self.begin_with(event, Kind::Instant)?;
+        self.add_instant(track, time)?;
+        Ok(())
+    }
+
+    /// Adds the moment that is in `record`.
+    fn add_instant(&mut self, track: u32, time: i64) -> io::Result<()> {
+        self.tracks.all[track as usize].is_used = true;
+        self.events.push(self.point(track, time), &self.record)
+    }
+
+    /// The key of what has no length.
+    fn point(&self, track: u32, time: i64) -> Key {
+        Key {
+            group: track.into(),
+            time,
+            rank: rank(0, 0),
+            number: self.number,
+        }
+    }
+
+    fn flow_point(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
+        let (time, id) = (event.time()?, event.id()?);
+        let track = self.thread(event)?;
+        let is_next = phase == "f" && !event.is_enclosed();
+        let category = event.category();
+        let scope = event.id_scope();
+        let process = event.process()?;
+        let flow = hash(&[
+            category.as_deref().unwrap_or(""),
+            scope.as_deref().unwrap_or(""),
+            if id.is_local {
+                process.as_deref().unwrap_or("")
+            } else {
+                ""
+            },
+            &id.text,
+        ]);
+        let key = Key {
+            // After the ranges that begin at that time, or before them.
+            rank: if is_next { 0 } else { LAST },
+            ..self.point(track, time)
+        };
+        self.ties
+            .push(key, &Tie::Point { flow, is_next }.to_bytes())?;
+        Ok(())
+    }
+
+    fn sample(&mut self, event: &Event<'_>) -> Result<(), Stop> {
+        let time = event.time()?;
+        let process = event.process()?;
+        let process = self.tracks.process(process.as_deref(), &mut self.strings);
+        let track = self.tracks.track(process, Part::Counters);
+        let mut name = event.name().unwrap_or_default().into_owned();
+        if let Ok(id) = event.id() {
+            name = format!("{name} {}", id.text);
+        }
+        let head = Head {
+            kind: Kind::Sample,
+            name: None,
+            category: None,
+            correlation: 0,
+        };
+        record::begin(&mut self.record, head);
+        let mut bad = None;
+        if let Some(args) = event.args()? {
+            let (record, counters) = (&mut self.record, &mut self.counters);
+            each_arg(args, |series, value| {
+                let text = value.get();
+                let text = text
+                    .strip_prefix('"')
+                    .map_or(text, |text| text.trim_end_matches('"'));
+                let Some((is_integer, bytes)) = sampled(text) else {
+                    bad = Some(Bad::NoNumber);
+                    return;
+                };
+                let counter = counters.number(track, &name, series, is_integer);
+                record::add_row(record, counter, &bytes);
+            });
+        } else {
+            bad = Some(Bad::NoNumber);
+        }
+        self.tracks.all[track as usize].is_used = true;
+        self.events.push(self.point(track, time), &self.record)?;
+        bad.map_or(Ok(()), |bad| Err(Stop::Bad(bad)))
+    }
+
+    fn metadata(&mut self, event: &Event<'_>) -> Result<(), Bad> {
+        let what = event.name().ok_or(Bad::Missing("name"))?;
+        let process = event.process()?;
+        let process = process.as_deref();
+        let facts = match &*what {
+            "process_name" | "process_labels" | "process_sort_index" => {
+                let process = self.tracks.process(process, &mut self.strings);
+                &mut self.tracks.processes[process].facts
+            }
+            "thread_name" | "thread_sort_index" => {
+                let thread = event.thread()?;
+                let track = self
+                    .tracks
+                    .thread(process, thread.as_deref(), &mut self.strings);
+                &mut self.tracks.all[track as usize].facts
+            }
+            other => return Err(Bad::Metadata(other.to_owned())),
+        };
+        let wanted = what.rsplit_once("process_").or(what.rsplit_once("thread_"));
+        let wanted = match wanted.map_or("", |(_, wanted)| wanted) {
+            "labels" => "labels",
+            "sort_index" => "sort_index",
+            _ => "name",
+        };
+        let mut is_found = false;
+        if let Some(args) = event.args()? {
+            each_arg(args, |name, value| {
+                if name == wanted {
+                    is_found = facts.set(wanted, value);
+                }
+            });
+        }
+        if is_found {
+            Ok(())
+        } else {
+            Err(Bad::Argument(what.into_owned(), wanted))
+        }
+    }
+
+    /// The track of an event's thread, which has an event now.
+    fn thread(&mut self, event: &Event<'_>) -> Result<u32, Bad> {
+        let (process, thread) = (event.process()?, event.thread()?);
+        let (process, thread) = (process.as_deref(), thread.as_deref());
+        Ok(self.tracks.thread(process, thread, &mut self.strings))
+    }
+
+    /// Puts the event into `record`, with its arguments.
+    fn begin(&mut self, event: &Event<'_>, kind: Kind) -> Result<(), Bad> {
+        self.values.clear();
+        self.begin_with(event, kind)
+    }
+
+    /// The same, with the values that are there already.
+    fn begin_with(&mut self, event: &Event<'_>, kind: Kind) -> Result<(), Bad> {
+        let args = event.args()?;
+        if let Some(args) = args {
+            let (values, strings) = (&mut self.values, &mut self.strings);
+            each_arg(args, |name, value| values.json(name, value, strings));
+        }
+        self.record(
+            kind,
+            event.name().as_deref(),
+            event.category().as_deref(),
+            || args.map_or(String::new(), |args| args.get().to_owned()),
+        );
+        Ok(())
+    }
+
+    /// Puts an event with the values that are there into `record`.
+    fn record(
+        &mut self,
+        kind: Kind,
+        name: Option<&str>,
+        category: Option<&str>,
+        json: impl FnOnce() -> String,
+    ) {
+        let name_id = name.and_then(|name| self.strings.number_as(Use::Name, name));
+        let head = Head {
+            kind,
+            name: name_id,
+            category: category.and_then(|text| self.strings.number_as(Use::Category, text)),
+            correlation: self.values.correlation(),
+        };
+        record::begin(&mut self.record, head);
+        if let (Some(name), None) = (name, name_id) {
+            let mut row = visible(name).into_owned().into_bytes();
+            row.push(0);
+            record::add_row(&mut self.record, Layouts::NAME, &row);
+        }
+        if !self.values.is_empty() {
+            let (layout, row) = self.values.row(&mut self.layouts, json);
+            record::add_row(&mut self.record, layout, row);
+        }
+    }
+}
+
+/// Why an event isn't taken.
+enum Stop {
+    Bad(Bad),
+    Io(io::Error),
+}
+
+impl From<Bad> for Stop {
+    fn from(bad: Bad) -> Self {
+        Self::Bad(bad)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Behind all ranges that start at a time.
+pub const LAST: u64 = u64::MAX;
+
+/// Of ranges that start together, the longest comes first.
+pub fn rank(start: i64, end: i64) -> u64 {
+    (LAST - 1).saturating_sub(end.wrapping_sub(start).cast_unsigned())
+}
+
+/// The end of a range, as its key tells it.
+pub fn end(key: &Key) -> i64 {
+    key.time.wrapping_add((LAST - 1 - key.rank).cast_signed())
+}
+
+impl Facts {
+    /// Whether the value is one that can be.
+    fn set(&mut self, what: &str, value: &RawValue) -> bool {
+        let json = value.get();
+        match what {
+            "sort_index" => {
+                let index = json.trim_matches('"').parse::<f64>().ok();
+                self.sort_index = index.map_or(0, |index| index as i64);
+                index.is_some()
+            }
+            "labels" => {
+                self.labels = string(value).map(Cow::into_owned);
+                self.labels.is_some()
+            }
+            _ => {
+                self.name = string(value).map(Cow::into_owned);
+                self.name.is_some()
+            }
+        }
+    }
+}
+
+/// A counter's value: whether it is an integer, and eight bytes of an `i64` or an `f64`.
+fn sampled(text: &str) -> Option<(bool, [u8; 9])> {
+    let (is_integer, bytes) = match text.parse::<i64>() {
+        Ok(number) => (true, number.to_ne_bytes()),
+        Err(_) => (false, text.parse::<f64>().ok()?.to_ne_bytes()),
+    };
+    let mut row = [0; 9];
+    row[0] = u8::from(is_integer);
+    row[1..].copy_from_slice(&bytes);
+    Some((is_integer, row))
+}
+
+impl Counters {
+    /// The number of a counter; `is_integer` tells of one of its values.
+    fn number(&mut self, track: u32, name: &str, series: &str, is_integer: bool) -> u32 {
+        let key = (track, name.to_owned(), series.to_owned());
+        let number = *self.ids.entry(key).or_insert_with(|| {
+            self.all.push(Counter {
+                track,
+                name: name.to_owned(),
+                series: series.to_owned(),
+                is_integer: true,
+            });
+            (self.all.len() - 1) as u32
+        });
+        self.all[number as usize].is_integer &= is_integer;
+        number
+    }
+}

@@ -1,0 +1,108 @@
+//! The places of a trace: processes, their threads, and what else has a row of its own.
+
+use std::collections::HashMap;
+
+use super::strings::{StringId, Strings};
+
+/// What is told of a process or a thread by its own events.
+#[derive(Default)]
+pub struct Facts {
+    pub name: Option<String>,
+    pub labels: Option<String>,
+    pub sort_index: i64,
+}
+
+pub struct Process {
+    /// `None`: of events that name no process.
+    pub id: Option<StringId>,
+    pub facts: Facts,
+}
+
+/// What a track is in its process.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Events that name no thread.
+    Whole,
+    /// By its id.
+    Thread(StringId),
+    /// Asynchronous ranges of one category.
+    Async(Option<StringId>),
+    Counters,
+}
+
+pub struct Track {
+    pub process: usize,
+    pub part: Part,
+    pub facts: Facts,
+    /// Has an event.
+    pub is_used: bool,
+    /// Its ranges nest.
+    pub nests: bool,
+}
+
+/// The ids of a process and a thread, and their track.
+struct Last {
+    process: Option<Box<str>>,
+    thread: Option<Box<str>>,
+    track: u32,
+}
+
+#[derive(Default)]
+pub struct Tracks {
+    pub processes: Vec<Process>,
+    pub all: Vec<Track>,
+    process_by_id: HashMap<Option<StringId>, usize>,
+    by_part: HashMap<(usize, Part), u32>,
+    /// Of the event before, whose place most events share.
+    last: Option<Last>,
+}
+
+impl Tracks {
+    pub fn process(&mut self, id: Option<&str>, strings: &mut Strings) -> usize {
+        let id = id.map(|id| strings.keep(id));
+        *self.process_by_id.entry(id).or_insert_with(|| {
+            self.processes.push(Process {
+                id,
+                facts: Facts::default(),
+            });
+            self.processes.len() - 1
+        })
+    }
+
+    pub fn track(&mut self, process: usize, part: Part) -> u32 {
+        *self.by_part.entry((process, part)).or_insert_with(|| {
+            self.all.push(Track {
+                process,
+                part,
+                facts: Facts::default(),
+                is_used: false,
+                nests: !matches!(part, Part::Async(_)),
+            });
+            (self.all.len() - 1) as u32
+        })
+    }
+
+    /// The track of a thread.
+    pub fn thread(
+        &mut self,
+        process: Option<&str>,
+        thread: Option<&str>,
+        strings: &mut Strings,
+    ) -> u32 {
+        if let Some(last) = &self.last
+            && last.process.as_deref() == process
+            && last.thread.as_deref() == thread
+        {
+            return last.track;
+        }
+        let number = self.process(process, strings);
+        let part = thread.map_or(Part::Whole, |id| Part::Thread(strings.keep(id)));
+        let track = self.track(number, part);
+        self.last = Some(Last {
+            process: process.map(Into::into),
+            thread: thread.map(Into::into),
+            track,
+        });
+        track
+    }
+}

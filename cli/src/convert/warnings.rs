@@ -1,0 +1,97 @@
+//! What a conversion couldn't keep: counted by kind, with the first case as an example.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::text::Place;
+
+/// Kinds that are told apart; further ones are counted together.
+const MAX_KINDS: usize = 100;
+
+#[derive(Default)]
+pub struct Warnings {
+    kinds: BTreeMap<String, Cases>,
+}
+
+struct Cases {
+    count: u64,
+    example: Option<Place>,
+}
+
+impl Warnings {
+    /// Counts a case that is met at `place`, if it has one.
+    pub fn add(&mut self, kind: impl fmt::Display, place: Option<Place>) {
+        self.add_many(kind, place, 1);
+    }
+
+    pub fn add_many(&mut self, kind: impl fmt::Display, example: Option<Place>, count: u64) {
+        let mut kind = kind.to_string();
+        if self.kinds.len() >= MAX_KINDS && !self.kinds.contains_key(&kind) {
+            "warnings of further kinds".clone_into(&mut kind);
+        }
+        let cases = self
+            .kinds
+            .entry(kind)
+            .or_insert(Cases { count: 0, example });
+        cases.count += count;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// How many cases there are of all kinds.
+    pub fn count(&self) -> u64 {
+        self.kinds.values().map(|cases| cases.count).sum()
+    }
+}
+
+/// A line for each kind.
+impl fmt::Display for Warnings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (kind, Cases { count, example }) in &self.kinds {
+            write!(f, "warning: {kind}")?;
+            match (count, example) {
+                (1, None) => {}
+                (1, Some(Place { byte, line })) => write!(f, " (line {line}, byte {byte})")?,
+                (_, None) => write!(f, " ({count} times)")?,
+                (_, Some(Place { byte, line })) => {
+                    write!(f, " ({count} times, first in line {line}, byte {byte})")?;
+                }
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_is_told_once() {
+        let mut warnings = Warnings::default();
+        let place = |byte, line| Some(Place { byte, line });
+        warnings.add("b", place(5, 1));
+        warnings.add("a", place(17, 2));
+        warnings.add("a", place(23, 3));
+        warnings.add_many("c", None, 3);
+        warnings.add("d", None);
+        assert_eq!(
+            warnings.to_string(),
+            "warning: a (2 times, first in line 2, byte 17)\nwarning: b (line 1, byte 5)\nwarning: c (3 times)\nwarning: d\n"
+        );
+        assert_eq!(warnings.count(), 7);
+    }
+
+    #[test]
+    fn very_many_kinds_are_one() {
+        let mut warnings = Warnings::default();
+        for kind in 0..MAX_KINDS + 10 {
+            warnings.add(kind, None);
+        }
+        assert_eq!(warnings.kinds.len(), MAX_KINDS + 1);
+        assert_eq!(warnings.count() as usize, MAX_KINDS + 10);
+    }
+}

@@ -1,0 +1,431 @@
+//! Writes what was read: a scope and a stream for each track, then its events in the order of time.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use nvtxw::{
+    BatchOrdering, CategoryId, Domain, DomainId, EventWriter, FixedEvent, NvtxEvent, RangeId,
+    Schema, Scope, Session, Stream, StreamOptions, StreamOrdering, StringHandle, TypedPayload,
+    Writer, escape_segment,
+};
+
+use super::columns::Layouts;
+use super::labels::labels;
+use super::names::{MAX_FLOWS, Names, Sampled};
+use super::record::{self, Head, Kind, u64_at};
+use super::sorter::{Key, Sorted, Sorter};
+use super::trace::{Trace, end};
+use super::tracks::Part;
+use crate::error::{Error, Result};
+
+/// A range of a track whose ranges nest.
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = range_pushpop)]
+struct Nested {
+    #[nvtx(timestamp_start)]
+    start: i64,
+    #[nvtx(timestamp_end)]
+    end: i64,
+    #[nvtx(message, registered_string)]
+    name: StringHandle,
+    #[nvtx(category)]
+    category: CategoryId,
+    #[nvtx(skip)]
+    fill: u32,
+}
+
+/// A range of another track.
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = range_startend)]
+struct Free {
+    #[nvtx(timestamp_start)]
+    start: i64,
+    #[nvtx(timestamp_end)]
+    end: i64,
+    #[nvtx(message, registered_string)]
+    name: StringHandle,
+    #[nvtx(category)]
+    category: CategoryId,
+    #[nvtx(skip)]
+    fill: u32,
+}
+
+/// A range of a track whose ranges nest, and whose end never comes.
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = range_push)]
+struct Pushed {
+    #[nvtx(timestamp_start)]
+    start: i64,
+    #[nvtx(message, registered_string)]
+    name: StringHandle,
+    #[nvtx(category)]
+    category: CategoryId,
+    #[nvtx(skip)]
+    fill: u32,
+}
+
+/// A range of another track whose end never comes.
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = range_start)]
+struct Open {
+    #[nvtx(timestamp_start)]
+    start: i64,
+    #[nvtx(range_id)]
+    id: RangeId,
+    #[nvtx(message, registered_string)]
+    name: StringHandle,
+    #[nvtx(category)]
+    category: CategoryId,
+    #[nvtx(skip)]
+    fill: u32,
+}
+
+/// A moment.
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = mark)]
+struct Instant {
+    #[nvtx(timestamp)]
+    time: i64,
+    #[nvtx(message, registered_string)]
+    name: StringHandle,
+    #[nvtx(category)]
+    category: CategoryId,
+    #[nvtx(skip)]
+    fill: u32,
+}
+
+/// What was written.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    pub ranges: u64,
+    pub instants: u64,
+    pub samples: u64,
+    pub tracks: usize,
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            ranges,
+            instants,
+            samples,
+            tracks,
+        } = self;
+        write!(
+            f,
+            "{ranges} ranges, {instants} instants and {samples} counter values on {tracks} tracks"
+        )
+    }
+}
+
+/// Registers everything, then writes track by track. `each` is told of each event.
+pub fn write(
+    session: &mut Session,
+    mut trace: Trace,
+    mut flows: Sorted,
+    mut each: impl FnMut(),
+) -> Result<Written> {
+    let folder = trace.folder.clone();
+    let spill_error = |error| Error::io("sort events in a file in", &folder, error);
+    let events = std::mem::replace(&mut trace.events, Sorter::new(0, &folder));
+    let mut events = events.sorted().map_err(spill_error)?;
+    let domain = session.default_domain()?.id();
+    let Opened {
+        mut streams,
+        scopes,
+    } = open_streams(session, domain, &trace)?;
+    let mut registering = session.domain_at(domain)?;
+    let names = Names::register(&mut registering, &trace, &scopes)?;
+    let schemas = Schemas::register(&mut registering)?;
+
+    let mut written = Written {
+        tracks: streams.len(),
+        ..Written::default()
+    };
+    let mut flow = flows.next().map_err(spill_error)?.map(numbered);
+    let mut event = events.next().map_err(spill_error)?;
+    let mut passing = Vec::new();
+    while let Some((Key { group, .. }, _)) = event {
+        let track = &trace.tracks.all[group as usize];
+        let mut stream = streams
+            .remove(&(group as u32))
+            .expect("a used track has one");
+        let writer = session.writer(&mut stream)?;
+        let out = Output::bind(&writer, &schemas, &names, track.nests)?;
+        while let Some((key, record)) = event
+            && key.group == group
+        {
+            passing.clear();
+            while let Some((range, number)) = flow
+                && range <= key
+            {
+                passing.push(number);
+                flow = flows.next().map_err(spill_error)?.map(numbered);
+            }
+            let (head, rows) = record::split(record);
+            out.write(&key, &head, rows, &passing, &mut written)?;
+            each();
+            event = events.next().map_err(spill_error)?;
+        }
+        // What the stream held goes to the file now, and not with all others at the end.
+        session
+            .close_stream(stream)
+            .map_err(|error| error.error().clone())?;
+    }
+    Ok(written)
+}
+
+fn numbered((range, number): (Key, &[u8])) -> (Key, u64) {
+    (range, u64_at(number, 0))
+}
+
+struct Schemas {
+    nested: Schema<Nested>,
+    free: Schema<Free>,
+    pushed: Schema<Pushed>,
+    open: Schema<Open>,
+    instant: Schema<Instant>,
+}
+
+impl Schemas {
+    fn register(domain: &mut Domain<'_>) -> nvtxw::Result<Self> {
+        Ok(Self {
+            nested: domain.schema()?,
+            free: domain.schema()?,
+            pushed: domain.schema()?,
+            open: domain.schema()?,
+            instant: domain.schema()?,
+        })
+    }
+}
+
+/// What writes the events of one track.
+struct Output<'w> {
+    writer: &'w Writer<'w>,
+    nested: EventWriter<'w, Nested>,
+    free: EventWriter<'w, Free>,
+    pushed: EventWriter<'w, Pushed>,
+    open: EventWriter<'w, Open>,
+    instant: EventWriter<'w, Instant>,
+    names: &'w Names,
+    nests: bool,
+}
+
+impl<'w> Output<'w> {
+    fn bind(
+        writer: &'w Writer<'w>,
+        schemas: &Schemas,
+        names: &'w Names,
+        nests: bool,
+    ) -> nvtxw::Result<Self> {
+        Ok(Self {
+            writer,
+            nested: writer.events(schemas.nested)?,
+            free: writer.events(schemas.free)?,
+            pushed: writer.events(schemas.pushed)?,
+            open: writer.events(schemas.open)?,
+            instant: writer.events(schemas.instant)?,
+            names,
+            nests,
+        })
+    }
+
+    /// Writes an event that `passing` flows pass, with its rows.
+    fn write(
+        &self,
+        key: &Key,
+        head: &Head,
+        rows: &[u8],
+        passing: &[u64],
+        written: &mut Written,
+    ) -> nvtxw::Result<()> {
+        if head.kind == Kind::Sample {
+            return self.samples(key.time, rows, written);
+        }
+        let mut beside = [const { None }; 4];
+        let mut count = 0;
+        let mut has_name = false;
+        for (layout, row) in record::rows(rows) {
+            has_name |= layout == Layouts::NAME;
+            beside[count] = Some(self.names.layouts[layout as usize].payload_bytes(row)?);
+            count += 1;
+        }
+        let mut flows = [0_u64; MAX_FLOWS];
+        if !passing.is_empty() {
+            let passing = &passing[..passing.len().min(MAX_FLOWS)];
+            flows[..passing.len()].copy_from_slice(passing);
+            let power = passing.len().next_power_of_two();
+            let layout = self.names.flows[power.ilog2() as usize];
+            let row = bytemuck::cast_slice(&flows[..power]);
+            beside[count] = Some(layout.payload_bytes(row)?);
+        }
+        let name = match head.name {
+            Some(name) => self.names.messages[name.index()],
+            None if has_name => StringHandle::NONE,
+            None => self.names.unnamed,
+        };
+        let category = head.category;
+        let category = category.map_or(CategoryId::NONE, |id| self.names.categories[id.index()]);
+        let (start, end, fill) = (key.time, end(key), 0);
+        match head.kind {
+            Kind::Range if self.nests => {
+                written.ranges += 1;
+                let range = Nested {
+                    start,
+                    end,
+                    name,
+                    category,
+                    fill,
+                };
+                put(&self.nested, &range, beside)
+            }
+            Kind::Range => {
+                written.ranges += 1;
+                let range = Free {
+                    start,
+                    end,
+                    name,
+                    category,
+                    fill,
+                };
+                put(&self.free, &range, beside)
+            }
+            Kind::Open if self.nests => {
+                written.ranges += 1;
+                let range = Pushed {
+                    start,
+                    name,
+                    category,
+                    fill,
+                };
+                put(&self.pushed, &range, beside)
+            }
+            Kind::Open => {
+                written.ranges += 1;
+                let range = Open {
+                    start,
+                    id: RangeId::new(key.number).expect("events are numbered from 1"),
+                    name,
+                    category,
+                    fill,
+                };
+                put(&self.open, &range, beside)
+            }
+            _ => {
+                written.instants += 1;
+                let instant = Instant {
+                    time: start,
+                    name,
+                    category,
+                    fill,
+                };
+                put(&self.instant, &instant, beside)
+            }
+        }
+    }
+
+    fn samples(&self, time: i64, rows: &[u8], written: &mut Written) -> nvtxw::Result<()> {
+        for (counter, row) in record::rows(rows) {
+            written.samples += 1;
+            let (is_integer, bytes) = row.split_first().expect("a sample has nine bytes");
+            let bytes: [u8; 8] = bytes.try_into().expect("a sample has nine bytes");
+            let (integer, float) = (i64::from_ne_bytes(bytes), f64::from_ne_bytes(bytes));
+            match self.names.counters[counter as usize] {
+                Sampled::Integers(counter) => {
+                    let out = self.writer.counter(counter)?;
+                    out.sample(time, integer).map_err(|error| error.at(&out))?;
+                }
+                Sampled::Floats(counter) => {
+                    let out = self.writer.counter(counter)?;
+                    let value = if *is_integer == 1 {
+                        integer as f64
+                    } else {
+                        float
+                    };
+                    out.sample(time, value).map_err(|error| error.at(&out))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes an event with what goes beside it.
+fn put<E: NvtxEvent + FixedEvent>(
+    out: &EventWriter<'_, E>,
+    event: &E,
+    beside: [Option<TypedPayload<'_>>; 4],
+) -> nvtxw::Result<()> {
+    match beside {
+        [None, ..] => out.write(event),
+        [Some(a), None, ..] => out.write_with(event, a),
+        [Some(a), Some(b), None, _] => out.write_with(event, (a, b)),
+        [Some(a), Some(b), Some(c), None] => out.write_with(event, (a, b, c)),
+        [Some(a), Some(b), Some(c), Some(d)] => out.write_with(event, (a, b, c, d)),
+    }
+    .map_err(|error| error.at(out))
+}
+
+struct Opened {
+    /// By their tracks.
+    streams: HashMap<u32, Stream>,
+    /// By their processes, if those have any tracks.
+    scopes: Vec<Option<Scope>>,
+}
+
+/// Opens a stream for each used track, in the order that the trace gives processes and threads, with the scope
+/// `process/thread`.
+fn open_streams(session: &mut Session, domain: DomainId, trace: &Trace) -> Result<Opened> {
+    let tracks = &trace.tracks;
+    let mut order: Vec<_> = (0..tracks.all.len())
+        .filter(|&index| tracks.all[index].is_used)
+        .collect();
+    order.sort_by_key(|&index| {
+        let track = &tracks.all[index];
+        let process = &tracks.processes[track.process];
+        let part = match track.part {
+            Part::Whole => 0,
+            Part::Thread(_) => 1,
+            Part::Async(_) => 2,
+            Part::Counters => 3,
+        };
+        (
+            process.facts.sort_index,
+            track.process,
+            part,
+            track.facts.sort_index,
+            index,
+        )
+    });
+    let labels = labels(trace, &order);
+    let (mut scopes, mut streams) = (vec![None; tracks.processes.len()], HashMap::new());
+    for (&index, label) in order.iter().zip(&labels) {
+        let track = &tracks.all[index];
+        let process = escape_segment(&label.process);
+        let mut registering = session.domain_at(domain)?;
+        let parent = registering.scope(&process)?;
+        scopes[track.process] = Some(parent);
+        let (scope, name) = match &label.track {
+            Some(track) => {
+                let track = escape_segment(track);
+                let scope = registering.scope_in(parent, &track)?;
+                (scope, format!("{process}/{track}"))
+            }
+            // No track has an empty name.
+            None if track.part == Part::Counters => (parent, format!("{process}//counters")),
+            None => (parent, process.into_owned()),
+        };
+        let options = StreamOptions::new(domain)
+            .scope(scope)
+            .ordering(StreamOrdering::PackedRangeStart)
+            .batch_ordering(BatchOrdering::Sorted)
+            .plain_events(false);
+        streams.insert(index as u32, session.open_stream(&name, options)?);
+    }
+    Ok(Opened { streams, scopes })
+}

@@ -1,0 +1,269 @@
+//! Each phase of Chrome's format.
+
+use crate::through;
+
+/// The lines of what events become; nothing is said about them.
+fn becomes(events: &str, want: &[&str]) {
+    let (found, text) = through(events);
+    assert_eq!(text, "", "{events}");
+    assert_eq!(found, want, "{events}");
+}
+
+#[test]
+fn complete_events_keep_names_times_and_arguments() {
+    becomes(
+        r#"{"ph":"X","name":"a","cat":"c","pid":1,"tid":2,"ts":1.001,"dur":2.5,"args":{"i":-1,"f":0.5,"b":false,"s":"\u00e4\n","g":[1,2],"o":{"k":[1,"x"]},"n":null,"u":18446744073709551615}}"#,
+        &[
+            r#"1/2 {"args":{"b":false,"f":0.5,"g":[1,2],"i":-1,"n":"null","o":"{\"k\":[1,\"x\"]}","s":"ä\n","u":"18446744073709551615"},"cat":"c","dur":2.5,"name":"a","ph":"X","ts":1.001}"#,
+        ],
+    );
+}
+
+#[test]
+fn numbers_may_be_strings_and_members_may_be_missing() {
+    becomes(
+        r#"{"ph":"X","name":"a","pid":"1","tid":"2","ts":"1.5","dur":"2"},{"ph":"X","pid":1,"tid":2,"ts":9},{"ph":"X","name":7,"ts":1}"#,
+        &[
+            r#"(no process)/(no process) {"args":{},"dur":0.0,"name":"7","ph":"X","ts":1.0}"#,
+            r#"1/2 {"args":{},"dur":0.0,"name":"","ph":"X","ts":9.0}"#,
+            r#"1/2 {"args":{},"dur":2.0,"name":"a","ph":"X","ts":1.5}"#,
+        ],
+    );
+}
+
+#[test]
+fn begins_and_ends_are_one_range_wherever_they_stand() {
+    becomes(
+        r#"{"ph":"E","pid":1,"tid":2,"ts":9,"args":{"y":2}},
+           {"ph":"B","name":"in","pid":1,"tid":2,"ts":2},
+           {"ph":"E","pid":1,"tid":2,"ts":3},
+           {"ph":"B","name":"next","pid":1,"tid":2,"ts":3},
+           {"ph":"E","pid":1,"tid":2,"ts":3},
+           {"ph":"B","name":"out","pid":1,"tid":2,"ts":1,"args":{"x":1}}"#,
+        &[
+            r#"1/2 {"args":{"x":1,"y":2},"dur":8.0,"name":"out","ph":"X","ts":1.0}"#,
+            r#"1/2 {"args":{},"dur":0.0,"name":"next","ph":"X","ts":3.0}"#,
+            r#"1/2 {"args":{},"dur":1.0,"name":"in","ph":"X","ts":2.0}"#,
+        ],
+    );
+}
+
+#[test]
+fn halves_without_another_are_told() {
+    let (found, text) = through(
+        r#"{"ph":"E","pid":1,"tid":2,"ts":1},{"ph":"B","name":"a","pid":1,"tid":2,"ts":2},
+           {"ph":"X","name":"b","pid":1,"tid":2,"ts":3,"dur":1}"#,
+    );
+    assert_eq!(
+        text,
+        "warning: a range that does not end stays open\nwarning: the end of a range that did not begin is left out\n"
+    );
+    assert_eq!(
+        found,
+        [
+            r#"1/2 {"args":{},"dur":1.0,"name":"b","ph":"X","ts":3.0}"#,
+            r#"1/2 {"args":{},"name":"a","ph":"B","ts":2.0}"#,
+        ]
+    );
+}
+
+#[test]
+fn instants_tell_how_far_they_reach() {
+    becomes(
+        r#"{"ph":"i","name":"t","pid":1,"tid":2,"ts":1,"s":"t","args":{"a":1}},{"ph":"I","name":"g","pid":1,"tid":2,"ts":2,"s":"g"}"#,
+        &[
+            r#"1/2 {"args":{"a":1},"name":"t","ph":"i","s":"t","ts":1.0}"#,
+            r#"1/2 {"args":{"instant scope":"global"},"name":"g","ph":"i","s":"t","ts":2.0}"#,
+        ],
+    );
+}
+
+#[test]
+fn asynchronous_ranges_meet_by_their_ids() {
+    becomes(
+        r#"{"ph":"b","cat":"net","id":"0x1","name":"a","pid":1,"tid":2,"ts":1,"args":{"x":1}},
+           {"ph":"b","cat":"net","id":"0x2","name":"b","pid":1,"tid":2,"ts":2},
+           {"ph":"b","cat":"net","id":"0x1","name":"in","pid":1,"tid":2,"ts":2},
+           {"ph":"n","cat":"net","id":"0x1","name":"n","pid":1,"tid":2,"ts":3},
+           {"ph":"e","cat":"net","id":"0x1","name":"in","pid":1,"tid":3,"ts":4},
+           {"ph":"e","cat":"net","id":"0x1","name":"a","pid":1,"tid":3,"ts":8},
+           {"ph":"e","cat":"net","id":"0x2","name":"b","pid":1,"tid":2,"ts":9},
+           {"ph":"b","cat":"net","id2":{"local":1},"name":"c","pid":1,"ts":10},
+           {"ph":"b","cat":"net","id2":{"local":1},"name":"d","pid":2,"ts":11},
+           {"ph":"e","cat":"net","id2":{"local":1},"pid":1,"ts":12},
+           {"ph":"e","cat":"net","id2":{"local":1},"pid":2,"ts":13}"#,
+        &[
+            r#"1/net (2) {"args":{},"cat":"net","dur":7.0,"name":"b","ph":"X","ts":2.0}"#,
+            r#"1/net {"args":{"x":1},"cat":"net","dur":7.0,"name":"a","ph":"X","ts":1.0}"#,
+            r#"1/net {"args":{},"cat":"net","dur":2.0,"name":"c","ph":"X","ts":10.0}"#,
+            r#"1/net {"args":{},"cat":"net","dur":2.0,"name":"in","ph":"X","ts":2.0}"#,
+            r#"1/net {"args":{},"cat":"net","name":"n","ph":"i","s":"t","ts":3.0}"#,
+            r#"2/net {"args":{},"cat":"net","dur":2.0,"name":"d","ph":"X","ts":11.0}"#,
+        ],
+    );
+}
+
+#[test]
+fn counters_are_in_their_process() {
+    becomes(
+        r#"{"ph":"C","name":"memory","pid":1,"tid":9,"ts":1,"args":{"bytes":5}},
+           {"ph":"C","name":"memory","pid":1,"ts":2,"args":{"bytes":"6"}},
+           {"ph":"C","name":"load","pid":1,"ts":2,"args":{"user":0.5,"system":1}},
+           {"ph":"C","name":"load","pid":1,"ts":3,"args":{"user":1}},
+           {"ph":"C","name":"x","id":7,"pid":1,"ts":3,"args":{"value":9007199254740993}}"#,
+        &[
+            r#"1 {"args":{"bytes":5},"name":"memory","ph":"C","ts":1.0}"#,
+            r#"1 {"args":{"bytes":6},"name":"memory","ph":"C","ts":2.0}"#,
+            r#"1 {"args":{"value":0.5},"name":"load user","ph":"C","ts":2.0}"#,
+            r#"1 {"args":{"value":1.0},"name":"load user","ph":"C","ts":3.0}"#,
+            r#"1 {"args":{"value":1},"name":"load system","ph":"C","ts":2.0}"#,
+            r#"1 {"args":{"value":9007199254740993},"name":"x 7","ph":"C","ts":3.0}"#,
+        ],
+    );
+}
+
+/// The names of the ranges at both ends of each arrow.
+fn arrows(events: &str) -> Vec<String> {
+    let (found, text) = through(events);
+    assert_eq!(text, "");
+    let value = |line: &str| -> serde_json::Value {
+        serde_json::from_str(&line[line.find('{').unwrap()..]).unwrap()
+    };
+    let place = |line: &str| line[..line.find(" {").unwrap()].to_owned();
+    let range = |line: &str| {
+        let point = value(line);
+        let around = found.iter().find(|other| {
+            value(other)["ph"] == "X"
+                && place(other) == place(line)
+                && value(other)["ts"] == point["ts"]
+        });
+        value(around.unwrap())["name"].as_str().unwrap().to_owned()
+    };
+    let mut ends: std::collections::BTreeMap<u64, [String; 2]> = Default::default();
+    for line in &found {
+        let point = value(line);
+        for (end, phase) in ["s", "f"].into_iter().enumerate() {
+            if point["ph"] == phase {
+                let id = point["id"].as_u64().unwrap();
+                ends.entry(id).or_default()[end] = range(line);
+            }
+        }
+    }
+    // What comes behind the last range of a flow ends nowhere.
+    let arrows = ends
+        .into_values()
+        .filter(|ends| ends.iter().all(|end| !end.is_empty()));
+    let mut arrows: Vec<_> = arrows.map(|ends| ends.join(" > ")).collect();
+    arrows.sort();
+    arrows
+}
+
+#[test]
+fn a_flow_joins_the_innermost_ranges_around_its_points() {
+    assert_eq!(
+        arrows(
+            r#"{"ph":"X","name":"child","pid":1,"tid":1,"ts":11,"dur":9},
+               {"ph":"X","name":"parent","pid":1,"tid":1,"ts":10,"dur":90},
+               {"ph":"X","name":"next","pid":1,"tid":1,"ts":20,"dur":10,"args":{"correlation":5}},
+               {"ph":"X","name":"other","pid":1,"tid":2,"ts":40,"dur":50,"args":{"correlation":5}},
+               {"ph":"s","cat":"a","id":1,"pid":1,"tid":1,"ts":15},
+               {"ph":"f","cat":"a","id":"1","pid":1,"tid":2,"ts":90,"bp":"e"},
+               {"ph":"s","cat":"b","id":1,"pid":1,"tid":1,"ts":35},
+               {"ph":"f","cat":"b","id":1,"pid":1,"tid":2,"ts":91,"bp":"e"},
+               {"ph":"s","cat":"c","id":1,"pid":1,"tid":1,"ts":20},
+               {"ph":"f","cat":"c","id":1,"pid":1,"tid":2,"ts":50,"bp":"e"},
+               {"ph":"f","cat":"d","id":1,"pid":1,"tid":2,"ts":30},
+               {"ph":"s","cat":"d","id":1,"pid":1,"tid":1,"ts":35}"#
+        ),
+        // Of the flows of `b` one end is nowhere, and what `c` joins the correlation joins already.
+        ["child > other", "next > other", "parent > other"]
+    );
+}
+
+#[test]
+fn a_flow_may_pass_ranges_in_halves() {
+    assert_eq!(
+        arrows(
+            r#"{"ph":"B","name":"a","pid":1,"tid":1,"ts":1},{"ph":"s","cat":"f","id":1,"pid":1,"tid":1,"ts":2},
+               {"ph":"E","pid":1,"tid":1,"ts":3},
+               {"ph":"B","name":"b","pid":1,"tid":2,"ts":4},{"ph":"E","pid":1,"tid":2,"ts":5},
+               {"ph":"f","cat":"f","id":1,"pid":1,"tid":2,"ts":5,"bp":"e"}"#
+        ),
+        ["a > b"]
+    );
+}
+
+#[test]
+fn metadata_names_and_sorts_wherever_it_stands() {
+    let (found, text) = through(
+        r#"{"ph":"X","name":"a","pid":1,"tid":1,"ts":1},{"ph":"X","name":"b","pid":2,"tid":1,"ts":1},
+           {"ph":"X","name":"c","pid":1,"tid":2,"ts":1},
+           {"ph":"M","name":"process_name","pid":1,"args":{"name":"a/b[c]\\"}},
+           {"ph":"M","name":"process_labels","pid":1,"args":{"labels":"CPU"}},
+           {"ph":"M","name":"process_sort_index","pid":2,"args":{"sort_index":-5}},
+           {"ph":"M","name":"thread_sort_index","pid":1,"tid":1,"args":{"sort_index":3}},
+           {"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"same"}},
+           {"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"same"}},
+           {"ph":"M","name":"thread_name","pid":3,"tid":2,"args":{"name":"unused"}}"#,
+    );
+    assert_eq!(text, "");
+    assert_eq!(
+        found,
+        [
+            r#"2/1 {"args":{},"dur":0.0,"name":"b","ph":"X","ts":1.0}"#,
+            r#"a/b[c]\ 1 (CPU)/same 1 {"args":{},"dur":0.0,"name":"a","ph":"X","ts":1.0}"#,
+            r#"a/b[c]\ 1 (CPU)/same 2 {"args":{},"dur":0.0,"name":"c","ph":"X","ts":1.0}"#,
+        ]
+    );
+}
+
+#[test]
+fn what_is_not_converted_is_told_once_by_kind() {
+    let bad = [
+        (r#"{"name":"a"}"#, "an event without `ph` is left out"),
+        (r#"{"ph":"X"}"#, "an event without `ts` is left out"),
+        (
+            r#"{"ph":"X","ts":1,"dur":-1}"#,
+            "an event whose `dur` is negative is left out",
+        ),
+        (
+            r#"{"ph":"X","ts":1,"args":[]}"#,
+            "an event whose `args` is not an object is left out",
+        ),
+        (
+            r#"{"ph":"X","ts":1,"pid":[]}"#,
+            "an event whose `pid` is not a number or a string is left out",
+        ),
+        (r#"{"ph":"s","ts":1}"#, "an event without `id` is left out"),
+        (
+            r#"{"ph":"M","name":"process_name","pid":1}"#,
+            "metadata `process_name` without a usable `args.name` is left out",
+        ),
+        (
+            r#"{"ph":"M","name":"mood","pid":1}"#,
+            "metadata `mood` is not converted",
+        ),
+        (
+            r#"{"ph":"C","name":"c","ts":1,"args":{"a":"b"}}"#,
+            "a counter value that is no number is left out",
+        ),
+        (
+            r#"{"ph":"P","ts":1}"#,
+            "an event of phase `P` is not converted",
+        ),
+        ("7", "an event that is no object is left out"),
+        (
+            r#"{"ph":"X","ts":1,"tts":2}"#,
+            "the member `tts` of an event is not converted",
+        ),
+    ];
+    for (event, kind) in bad {
+        let (_, text) = through(event);
+        assert_eq!(text, format!("warning: {kind} (line 1, byte 2)\n"));
+        let (_, text) = through(&format!("{event},\n{event}"));
+        assert_eq!(
+            text,
+            format!("warning: {kind} (2 times, first in line 1, byte 2)\n")
+        );
+    }
+}

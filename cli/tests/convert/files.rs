@@ -1,0 +1,276 @@
+//! Files: their forms, their ends, what is refused.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::scratch::Scratch;
+use crate::{command, convert, piped, read, said, shown};
+
+const EVENT: &str = r#"{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"dur":2}"#;
+const SHOWN: &str = r#"1/2 {"args":{},"dur":2.0,"name":"a","ph":"X","ts":1.0}"#;
+
+/// The exit code, what is said, and the lines of what was written.
+fn of(input: &[u8], options: &[&str]) -> (i32, String, Vec<String>) {
+    let output = piped(input, options);
+    let (code, text) = said(&output);
+    let lines = if output.stdout.is_empty() {
+        Vec::new()
+    } else {
+        shown(&output.stdout)
+    };
+    (code, text, lines)
+}
+
+#[test]
+fn both_forms_with_and_without_their_ends() {
+    for form in [
+        "[E]",
+        "\u{FEFF} [E]",
+        "[E",
+        "[E,\n",
+        "[E,",
+        "{\"traceEvents\":[E]}",
+        "{\"displayTimeUnit\": \"ns\", \"traceEvents\" : [ E ] , \"schemaVersion\" : 1 }\n",
+        "{\"traceEvents\":[E",
+        "{\"traceEvents\":[E],",
+    ] {
+        let text = form
+            .replace('E', EVENT)
+            .replace("traceEVENTvents", "traceEvents");
+        let text = text.replace(&format!("trace{EVENT}vents"), "traceEvents");
+        assert_eq!(
+            of(text.as_bytes(), &[]),
+            (0, String::new(), vec![SHOWN.to_owned()]),
+            "{form}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_ends_inside_an_event_keeps_those_before() {
+    let (code, text, lines) = of(format!("[{EVENT},\n{{\"ph\":\"X\",").as_bytes(), &[]);
+    assert_eq!((code, lines), (0, vec![SHOWN.to_owned()]));
+    let warning = "warning: the file ends inside an event, which is left out (line 2, byte 56)\n";
+    assert_eq!(text, warning);
+}
+
+#[test]
+fn bad_json_is_placed_and_what_stands_before_is_kept() {
+    let json = format!("[{EVENT},\n{{\"ph\":\"X\",\n\"ts\":?}}]");
+    let byte = json.find('?').unwrap() + 1;
+    let (code, text, lines) = of(json.as_bytes(), &[]);
+    assert_eq!((code, lines), (2, vec![SHOWN.to_owned()]));
+    assert_eq!(
+        text,
+        format!("error: -: line 3, byte {byte}: expected value; what stands before is converted\n")
+    );
+    let (code, text, lines) = of(format!("[{EVENT}] x").as_bytes(), &[]);
+    assert_eq!((code, lines.len()), (2, 1));
+    assert_eq!(
+        text,
+        "error: -: line 1, byte 56: nothing is expected behind the trace; what stands before is converted\n"
+    );
+}
+
+#[test]
+fn what_is_no_trace_is_said() {
+    for (input, problem) in [
+        (&b""[..], "there is nothing in it"),
+        (
+            b"{}",
+            "there is no array `traceEvents` in it, so it is no trace of Chrome's format",
+        ),
+        (
+            b"{\"traceEvents\": 5}",
+            "there is no array `traceEvents` in it, so it is no trace of Chrome's format",
+        ),
+        (b"{\"a\" 5}", "line 1, byte 6: expected `:`"),
+        (b"{\"a\":", "line 1, byte 6: the file ends inside a value"),
+        (
+            b"{\"a\":1,",
+            "line 1, byte 8: the file ends before any events",
+        ),
+        (
+            b"hello",
+            "this is no trace that `nvtxw convert` knows: it is neither JSON nor a table whose first line names columns; say \
+             with `--from` what it is",
+        ),
+    ] {
+        let (code, text, lines) = of(input, &[]);
+        assert_eq!(
+            (code, text, lines.len()),
+            (2, format!("error: -: {problem}\n"), 0)
+        );
+    }
+}
+
+#[test]
+fn strict_makes_warnings_errors() {
+    let scratch = Scratch::new("convert-strict");
+    let (input, output) = (scratch.path("in.json"), scratch.path("out.pftrace"));
+    fs::write(&input, format!("[{EVENT},{{\"ph\":\"P\"}}]")).unwrap();
+    let warning = "warning: an event of phase `P` is not converted (line 1, byte 55)\n";
+    let error = format!(
+        "error: {}: 1 warning; nothing was written, because of `--strict`\n",
+        input.display()
+    );
+    let strict = convert(&input, &output, &["--strict"]);
+    assert_eq!(said(&strict), (1, format!("{warning}{error}")));
+    assert!(!output.exists());
+    assert_eq!(
+        said(&convert(&input, &output, &[])),
+        (0, warning.to_owned())
+    );
+    assert!(output.exists());
+    fs::write(&input, format!("[{EVENT}]")).unwrap();
+    let strict = convert(&input, &output, &["--strict", "--overwrite"]);
+    assert_eq!(said(&strict), (0, String::new()));
+}
+
+#[test]
+fn an_existing_file_is_refused_without_overwrite() {
+    let scratch = Scratch::new("convert-existing");
+    let (input, output) = (scratch.path("in.json"), scratch.path("out.json"));
+    fs::write(&input, format!("[{EVENT}]")).unwrap();
+    fs::write(&output, "precious").unwrap();
+    let refused = format!(
+        "error: {} exists already: name another OUT, or add `--overwrite` to replace it\n",
+        output.display()
+    );
+    assert_eq!(said(&convert(&input, &output, &[])), (2, refused));
+    assert_eq!(read(&scratch, "out.json"), b"precious");
+    assert_eq!(
+        said(&convert(&input, &output, &["--overwrite"])),
+        (0, String::new())
+    );
+    assert_eq!(shown(&read(&scratch, "out.json")), [SHOWN]);
+
+    let itself = format!(
+        "error: {} would be written over while it is read: name another OUT\n",
+        input.display()
+    );
+    assert_eq!(
+        said(&convert(&input, &input, &["--overwrite"])),
+        (2, itself)
+    );
+}
+
+#[test]
+fn files_that_are_not_there_are_named() {
+    let scratch = Scratch::new("convert-absent");
+    let (input, output) = (scratch.path("in.json"), scratch.path("out.pftrace"));
+    let (code, text) = said(&convert(&input, &output, &[]));
+    assert_eq!(code, 2);
+    assert!(
+        text.starts_with(&format!("error: can't read {}: ", input.display())),
+        "{text}"
+    );
+    fs::write(&input, format!("[{EVENT}]")).unwrap();
+    let (code, text) = said(&convert(&input, &scratch.path("no/out.pftrace"), &[]));
+    assert_eq!(code, 2);
+    assert!(text.contains("no/out.pftrace"), "{text}");
+}
+
+#[test]
+fn gzip_and_zstd_are_known_by_their_first_bytes() {
+    let json = format!("[{}]", vec![EVENT; 12_000].join(","));
+    // Two members, and two frames with something to skip between them.
+    let (first, second) = json.as_bytes().split_at(json.len() / 3);
+    let gzip = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let gzipped = [gzip(first), gzip(second)].concat();
+    let frame = |bytes: &[u8]| {
+        ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+    };
+    let skipped = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+    let zstd = [frame(first), skipped, frame(second)].concat();
+    for input in [&gzipped, &zstd] {
+        let (code, text, lines) = of(input, &[]);
+        assert_eq!((code, text, lines.len()), (0, String::new(), 12_000));
+    }
+    for (input, name) in [(gzipped, "gzip"), (zstd, "zstd")] {
+        let (code, text, lines) = of(&input[..input.len() - 9], &[]);
+        assert!(text.starts_with("error: can't read -: "), "{name}: {text}");
+        assert_eq!(code, 2, "{name}");
+        assert!(lines.len() > 3_000, "{name}: what stands before is lost");
+    }
+}
+
+#[test]
+fn bad_utf8_is_replaced_and_told() {
+    let (code, text, lines) = of(
+        b"[{\"ph\":\"X\",\"name\":\"a\xFFb\",\"pid\":1,\"tid\":2,\"ts\":1}]",
+        &[],
+    );
+    assert_eq!(code, 0);
+    assert_eq!(
+        text,
+        "warning: bytes that are not UTF-8 are U+FFFD in the trace\n"
+    );
+    assert!(lines[0].contains("\"name\":\"a\u{FFFD}b\""), "{lines:?}");
+}
+
+#[test]
+fn settings_reach_the_backend() {
+    let (code, text, _) = of(b"[]", &["--config", "window"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        text,
+        "error: `--config window` has no `=`: give a key and a value, such as `--config compression=zlib`\n"
+    );
+    let (code, text, _) = of(b"[]", &["--config", "window=many"]);
+    assert_eq!(code, 2);
+    assert!(text.contains("window"), "{text}");
+    let (code, text, _) = of(b"[]", &["--config", "window=16"]);
+    assert_eq!((code, text), (0, String::new()));
+}
+
+#[test]
+fn a_backend_that_is_no_library_is_named() {
+    let scratch = Scratch::new("convert-backend");
+    let input = scratch.path("in.json");
+    fs::write(&input, format!("[{EVENT}]")).unwrap();
+    let output = command()
+        .args([
+            &input,
+            std::path::Path::new("--backend"),
+            &scratch.path("none.so"),
+        ])
+        .output()
+        .unwrap();
+    let want = format!(
+        "error: can't load the backend library `{}`: there is no such file\n",
+        scratch.path("none.so").display()
+    );
+    assert_eq!(said(&output), (2, want));
+}
+
+#[test]
+fn who_closes_the_pipe_is_told_nothing() {
+    let mut child = command()
+        .args(["-", "-o", "-", "--format", "chrome"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let events = format!("[{}]", vec![EVENT; 20_000].join(","));
+    let mut pipe = child.stdout.take().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(events.as_bytes())
+        .unwrap();
+    pipe.read_exact(&mut [0; 10]).unwrap();
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(said(&output), (0, String::new()));
+}

@@ -1,0 +1,84 @@
+//! Tables.
+
+use crate::{piped, said, shown};
+
+fn becomes(table: &str, options: &[&str], want: &[&str], says: &str) {
+    let output = piped(table.as_bytes(), options);
+    assert_eq!(said(&output), (0, says.to_owned()));
+    assert_eq!(shown(&output.stdout), want);
+}
+
+#[test]
+fn columns_are_found_by_their_names() {
+    becomes(
+        "name,Start_us,end,thread,rows,ok,note\n\
+         \"a, b\",1.5,2.5,main,7,true,\n\
+         c,3,,main,0.5,false,\"x\n\"\"y\"\"\"\n",
+        &[],
+        &[
+            r#"(no process)/main {"args":{"note":"x\n\"y\"","ok":false,"rows":0.5},"name":"c","ph":"i","s":"t","ts":3.0}"#,
+            r#"(no process)/main {"args":{"ok":true,"rows":7},"dur":1.0,"name":"a, b","ph":"X","ts":1.5}"#,
+        ],
+        "",
+    );
+}
+
+#[test]
+fn columns_and_unit_may_be_named() {
+    becomes(
+        "\u{FEFF}what\twhen\tlong\tstart\nq\t1\t2\tz\n",
+        &[
+            "--from",
+            "csv",
+            "--start",
+            "when",
+            "--duration",
+            "long",
+            "--name",
+            "what",
+            "--unit",
+            "ms",
+        ],
+        &[
+            r#"(no process)/(no process) {"args":{"start":"z"},"dur":2000.0,"name":"q","ph":"X","ts":1000.0}"#,
+        ],
+        "",
+    );
+}
+
+#[test]
+fn bad_rows_are_told_and_left_out() {
+    becomes(
+        "start,end\n1,x\n,2\n5,4\n1,2,3\n9e99,9e99\n1000,2000\n",
+        &[],
+        &[
+            r#"(no process)/(no process) {"args":{},"dur":0.001,"name":"","ph":"X","ts":0.001}"#,
+            r#"(no process)/(no process) {"args":{},"dur":1.0,"name":"","ph":"X","ts":1.0}"#,
+        ],
+        "warning: a row whose `end` is not a number is left out (line 2, byte 11)\n\
+         warning: a row whose `start` does not fit 64-bit nanoseconds is left out (line 6, byte 28)\n\
+         warning: a row whose range ends before it starts is left out (line 4, byte 18)\n\
+         warning: a row without `start` is left out (line 3, byte 15)\n\
+         warning: the cells of a row that have no column are left out (line 5, byte 22)\n",
+    );
+}
+
+#[test]
+fn a_table_without_times_says_which_columns_there_are() {
+    let (code, text) = said(&piped(b"a,b\n1,2\n", &[]));
+    assert_eq!(
+        (code, &*text),
+        (
+            2,
+            "error: -: no column tells when ranges start; those that there are: a, b; name one with `--start`\n"
+        )
+    );
+    let (code, text) = said(&piped(b"a,b\n1,2\n", &["--start", "c"]));
+    assert_eq!(
+        (code, &*text),
+        (
+            2,
+            "error: -: there is no column `c`; those that there are: a, b; give one of them to `--start`\n"
+        )
+    );
+}
