@@ -1,7 +1,7 @@
 //! `nvtxw convert`: writes a trace that another tool wrote.
 //!
 //! The file is read once. What is in it goes into sorters ([`trace`]); the order of time then tells which halves make a range
-//! and which ranges a flow joins ([`ties`]); at last each track is written from its first event to its last ([`write`]).
+//! and which ranges a flow joins ([`ties`]); at last each track is written from its first event to its last ([`mod@write`]).
 //! Memory holds names, open ranges, and what sorters are allowed.
 
 mod chrome;
