@@ -106,6 +106,8 @@ impl<'de> Visitor<'de> for Members {
                 "s" => &mut event.s,
                 "bp" => &mut event.bp,
                 "args" => &mut event.args,
+                // What the built-in backend adds for itself.
+                "flow" | "end_flow" | "source" | "delta" => continue,
                 _ => {
                     event.other.get_or_insert(name);
                     continue;

@@ -53,7 +53,8 @@ fn said(output: &Output) -> (i32, String) {
     )
 }
 
-/// An event of the output: `process/thread`, then its members but those of places, in one line of JSON.
+/// Events of the output: `process/thread`, then the members but those of places and of no meaning to viewers, in a line of
+/// JSON.
 fn shown(json: &[u8]) -> Vec<String> {
     let trace: Value = serde_json::from_slice(json).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
@@ -71,8 +72,8 @@ fn shown(json: &[u8]) -> Vec<String> {
             let mut members = event.as_object().unwrap().clone();
             let process = names[&(event["pid"].as_u64(), None)].clone();
             let thread = names.get(&(event["pid"].as_u64(), event["tid"].as_u64()));
-            for place in ["pid", "tid"] {
-                members.remove(place);
+            for member in ["pid", "tid", "source", "flow"] {
+                members.remove(member);
             }
             let thread = if event["tid"].is_null() { None } else { thread };
             let thread = thread.map_or_else(String::new, |thread| format!("/{thread}"));
