@@ -20,7 +20,7 @@ use crate::values::{self, Watched, Wrong};
 const MANY_BATCHES: u64 = 64;
 
 /// Fewer items than this, on average, are few.
-const FEW_ITEMS: u64 = 4;
+const FEW_ITEMS: u64 = 2;
 
 /// The state of one stream's checks.
 pub(crate) struct Checks {

@@ -101,6 +101,10 @@ impl Names {
             Registration::Scope { attributes, id } => {
                 ("scope", attributes.parent, attributes.path, *id)
             }
+            // Payloads beside events may share a name, of what they are to those.
+            Registration::Schema { attributes, .. } if attributes.flags & reserved::ROLE == 0 => {
+                return None;
+            }
             Registration::Schema { attributes, id } => ("schema", 0, attributes.name, *id),
             Registration::Enum { attributes, id } => ("enum", 0, attributes.name, *id),
             Registration::Counter { attributes, id } => {

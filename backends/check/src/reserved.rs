@@ -8,7 +8,7 @@ use nvtxw_backend::call::{
 };
 
 /// The role of a schema: a number of four bits.
-const ROLE: u64 = 0xF << 3;
+pub(crate) const ROLE: u64 = 0xF << 3;
 const SCHEMA: u64 = ROLE | NVTX_PAYLOAD_SCHEMA_FLAG_DEEP_COPY | NVTX_PAYLOAD_SCHEMA_FLAG_REFERENCED;
 const SCHEMA_MASK: u64 = 2 * NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_EXTENSION - 2;
 const ENUM_MASK: u64 = 2 * NVTX_PAYLOAD_ENUM_ATTR_FIELD_EXTENSION - 2;
