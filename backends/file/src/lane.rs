@@ -230,6 +230,16 @@ impl Lanes {
         self.last = self.last.max((time, !time, order));
     }
 
+    /// Whether whole ranges that follow one another from `start` on all stand on the first lane, with no
+    /// other one around them.
+    pub(crate) fn is_free(&self, start: i64) -> bool {
+        let is_over = |lane: &Lane| {
+            matches!(&lane.slices[..], [last] if last.half.is_none() && last.end.is_some_and(|end| end <= start))
+                && lane.from <= start
+        };
+        start > self.last.0 && self.lanes.first().is_none_or(is_over)
+    }
+
     /// Puts a range on the first lane where it can't disturb any other.
     #[inline]
     pub(crate) fn place(&mut self, new: Candidate) -> Spot {

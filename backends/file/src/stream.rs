@@ -244,16 +244,22 @@ impl<F: Format> StreamIn<F> {
         };
         let content = Content::Ready(ranges.base());
         let nests = kind == EventKind::RangePushPop;
-        let mut count = 0;
+        let (mut count, mut chain) = (0, None);
         for payload in bytes.chunks_exact(schema.size()).skip(index) {
             let Some((start, end)) = ranges.write(payload, None, self.timeline.buffer()) else {
                 break;
             };
-            self.timeline.range(place, start, end, nests, content);
             count += 1;
+            if let Some(chain) = &mut chain
+                && self.timeline.follow(chain, start, end)
+            {
+                continue;
+            }
+            self.timeline.range(place, start, end, nests, content);
             if self.timeline.is_full() {
                 break;
             }
+            chain = self.timeline.chain();
         }
         count
     }

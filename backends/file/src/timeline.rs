@@ -5,6 +5,7 @@
 //! events will stand on the first lane of their place: such a one is encoded whole as it comes, and
 //! if it does stand there, its bytes go to the file as they are, with those of its neighbours.
 
+mod chain;
 mod claims;
 mod half;
 mod order;
@@ -21,7 +22,7 @@ pub(crate) use self::order::{Break, Claim};
 use self::part::{Item, Key, Kind, Part, Run};
 pub(crate) use self::retime::Written;
 use crate::budget::{Budget, Share};
-use crate::lane::{Candidate, Lanes};
+use crate::lane::Lanes;
 use crate::proto::Writer;
 use crate::tally::Tally;
 
@@ -368,7 +369,7 @@ impl Timeline {
             self.write_up_to_last(&part, out);
         } else {
             part.append(&mut self.new);
-            part.items.sort_unstable_by_key(Item::key);
+            part.sort();
             // What stays is the new part until the turn below.
             self.new.take_half(&mut part);
             self.sorted = true;
@@ -413,7 +414,7 @@ impl Timeline {
             self.write_up_to_last(&part, out);
         } else {
             part.append(&mut last);
-            part.items.sort_unstable_by_key(Item::key);
+            part.sort();
             mem::swap(&mut part, &mut last);
         }
         self.write(&last, |_, _| true, out);
@@ -461,7 +462,7 @@ impl Timeline {
         if let Some(last) = self.new.items.last().or(self.old.items.last()) {
             self.sorted &= last.start < start || last.key() < item.key();
         }
-        self.new.items.push(item);
+        self.new.push(item);
         if self.old.items.is_empty()
             && (self.new.items.len() >= self.allowed.items / 2
                 || self.filled >= self.allowed.bytes / 2)
@@ -492,7 +493,9 @@ impl Timeline {
         let due = self.due_pushes(is_due);
         let mut due = due.iter().peekable();
         let mut run = Run::default();
-        for item in &part.items {
+        let first = due.peek().map(|push| push.key);
+        let done = self.write_chain(part, first, &mut run, out);
+        for item in &part.items[done..] {
             if due.peek().is_some() {
                 let key = item.key();
                 while let Some(push) = due.next_if(|push| push.key < key) {
@@ -556,12 +559,8 @@ impl Timeline {
     /// The lane of a whole range.
     #[inline]
     fn spread(&mut self, item: &Item) -> u32 {
-        let spot = self.places[item.track as usize].lanes.place(Candidate {
-            start: item.start,
-            end: Some(item.end),
-            nests: item.kind == Kind::PushPop,
-            order: item.order,
-        });
+        let lanes = &mut self.places[item.track as usize].lanes;
+        let spot = lanes.place(item.candidate());
         self.tally.overlapping_pushpop += u64::from(spot.crosses);
         spot.lane
     }

@@ -193,7 +193,7 @@ impl Timeline {
         let mut part = mem::take(&mut self.old);
         part.append(&mut self.new);
         if !self.sorted {
-            part.items.sort_unstable_by_key(Item::key);
+            part.sort();
             self.sorted = true;
         }
         let mut rest = mem::take(&mut self.new);

@@ -56,6 +56,9 @@ pub(super) struct Part {
     pub(super) bytes: Writer,
     /// From which item on the times are of which epoch; 0 before the first.
     pub(super) epochs: Vec<(usize, u32)>,
+    /// How many items, from the first one on, follow one another on one lane, ready for the same base.
+    /// Those are where they were [pushed](Self::push), with the bytes that they had.
+    pub(super) chain: usize,
 }
 
 impl Part {
@@ -66,11 +69,15 @@ impl Part {
     pub(super) fn clear(&mut self) {
         self.items.clear();
         self.bytes.clear();
+        self.chain = 0;
     }
 
     /// Moves all of `more` here.
     pub(super) fn append(&mut self, more: &mut Self) {
         let moved = self.bytes.len() as u32;
+        if more.goes_on(self) {
+            self.chain += more.chain;
+        }
         self.bytes.raw(more.bytes.as_bytes());
         self.items.extend(more.items.drain(..).map(|item| Item {
             at: item.at + moved,
@@ -95,6 +102,12 @@ impl Part {
         self.append(more);
     }
 
+    /// Puts the items in the order in which they belong.
+    pub(super) fn sort(&mut self) {
+        self.chain = 0;
+        self.items.sort_unstable_by_key(Item::key);
+    }
+
     /// Keeps no more memory than a window of these limits needs, or than what is in it.
     pub(super) fn shrink_to(&mut self, limits: Limits) {
         self.items.shrink_to(limits.items);
@@ -107,23 +120,33 @@ impl Part {
         for item in &from.items[count..] {
             let at = self.bytes.len() as u32;
             self.bytes.raw(from.bytes_of(item));
-            self.items.push(Item { at, ..*item });
+            self.push(Item { at, ..*item });
         }
         from.items.truncate(count);
+        from.chain = from.chain.min(count);
     }
 }
 
 impl Part {
     /// Moves the items of `from` here that are not to stay.
     pub(super) fn take_rest(&mut self, from: &mut Self, stays: impl Fn(&Item) -> bool) {
-        let Self { items, bytes, .. } = from;
+        let Self {
+            items,
+            bytes,
+            chain,
+            ..
+        } = from;
+        let mut kept = 0;
         items.retain(|item| {
             let stays = stays(item);
-            if !stays {
+            if stays {
+                kept += 1;
+            } else {
+                *chain = kept.min(*chain);
                 let at = self.bytes.len() as u32;
                 let (from, len) = (item.at as usize, item.len as usize);
                 self.bytes.raw(&bytes.as_bytes()[from..][..len]);
-                self.items.push(Item { at, ..*item });
+                self.push(Item { at, ..*item });
             }
             stays
         });
@@ -145,6 +168,16 @@ impl Run {
             events: 0,
             from: item.at,
             until: item.at,
+        }
+    }
+
+    /// So many items from the first to the last.
+    pub(super) fn of(on: On, first: &Item, last: &Item, count: usize) -> Self {
+        Self {
+            on,
+            events: count as u64,
+            from: first.at,
+            until: last.at + last.len,
         }
     }
 

@@ -104,6 +104,7 @@ impl Part {
             return 0;
         };
         let before = self.items.len();
+        self.chain = 0;
         let epochs = mem::take(&mut self.epochs);
         let mut epochs = epochs.into_iter().peekable();
         let mut epoch = 0;

@@ -1,3 +1,4 @@
+mod chain;
 mod open;
 mod order;
 
@@ -12,6 +13,8 @@ const INSTANT: u8 = 3;
 #[derive(Default)]
 struct Recorder {
     events: Vec<(i64, u8, Lane, Vec<u8>)>,
+    /// How many events came together that were ready.
+    runs: Vec<u64>,
 }
 
 /// A place and one of its lanes.
@@ -64,6 +67,7 @@ impl Emit for Recorder {
         let (all, rest) = bytes.as_chunks::<READY>();
         assert!(rest.is_empty());
         assert_eq!(all.len() as u64, events);
+        self.runs.push(events);
         for bytes in all {
             let (kind, start, end, fields) = parse(bytes);
             match kind {
