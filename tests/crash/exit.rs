@@ -6,9 +6,9 @@ use std::path::Path;
 use nvtxw::Error;
 
 use crate::child::{Running, run};
+use crate::format::{ALL, Format};
 use crate::load::{KINDS, Load, found, gapless};
 use crate::posix::fork_and_wait;
-use crate::reader::Trace;
 use crate::replay::TempDir;
 
 /// Events of a stream that wait in memory at most.
@@ -32,7 +32,7 @@ impl Load {
 
 /// Whether the file has all of so many events of each stream, but for those that may be missing.
 fn check(path: &Path, count: u64, missing: u64) {
-    let trace = Trace::read(path);
+    let (trace, _) = Format::of(path).read_cut(path);
     for kind in KINDS {
         let held = gapless(&found(&trace, kind), kind);
         assert!(
@@ -40,6 +40,11 @@ fn check(path: &Path, count: u64, missing: u64) {
             "{kind:?}: {held} of {count}"
         );
     }
+}
+
+fn plans(plans: [&str; 2]) -> impl Iterator<Item = (&str, Format)> {
+    let all = plans.into_iter();
+    all.flat_map(|plan| ALL.iter().map(move |format| (plan, *format)))
 }
 
 /// Leaves without a word about the session.
@@ -54,12 +59,12 @@ pub fn leave(path: &Path, how: &str) {
 
 #[test]
 fn what_was_flushed_is_there_after_an_exit_without_an_end() {
-    for plan in ["exit", "abort"] {
+    for (plan, format) in plans(["exit", "abort"]) {
         let dir = TempDir::new();
-        let path = dir.path().join("run.pftrace");
+        let path = format.path(dir.path());
         let ended = Running::start(plan, &path, |_| {}).wait();
         assert_eq!(ended.status.success(), plan == "exit", "{}", ended.status);
-        check(&path, COUNT, WINDOW);
+        check(&path, COUNT, format.waiting(WINDOW));
     }
 }
 
@@ -72,7 +77,7 @@ pub fn fork(path: &Path, flush_interval: &str) {
                     session of its own here";
         for stream in &mut load.streams {
             let error = stream.write(&load.session, COUNT).unwrap_err().to_string();
-            assert!(error.ends_with(want), "{error}");
+            assert!(error.contains(want), "{error}");
         }
     });
     assert_eq!(status, 0);
@@ -91,42 +96,46 @@ pub fn fork(path: &Path, flush_interval: &str) {
 
 #[test]
 fn a_forked_child_writes_nothing() {
-    for plan in ["fork", "fork, flushed"] {
+    for (plan, format) in plans(["fork", "fork, flushed"]) {
         let dir = TempDir::new();
-        run(plan, &dir.path().join("run.pftrace"), &[]).unwrap();
+        run(plan, &format.path(dir.path()), &[]).unwrap();
     }
 }
 
 #[test]
 fn a_panic_of_one_writer_loses_nothing() {
-    let dir = TempDir::new();
-    let path = dir.path().join("run.pftrace");
-    let Load {
-        session,
-        mut streams,
-    } = begin(&path, "0");
-    for stream in &mut streams {
-        std::thread::scope(|scope| {
-            let writer = scope.spawn(|| {
-                stream.write(&session, COUNT).unwrap();
-                resume_unwind(Box::new("a panic"));
+    for format in ALL {
+        let dir = TempDir::new();
+        let path = format.path(dir.path());
+        let Load {
+            session,
+            mut streams,
+        } = begin(&path, "0");
+        for stream in &mut streams {
+            std::thread::scope(|scope| {
+                let writer = scope.spawn(|| {
+                    stream.write(&session, COUNT).unwrap();
+                    resume_unwind(Box::new("a panic"));
+                });
+                writer.join().unwrap_err();
             });
-            writer.join().unwrap_err();
-        });
+        }
+        session.end().unwrap();
+        check(&path, COUNT, 0);
     }
-    session.end().unwrap();
-    check(&path, COUNT, 0);
 }
 
 #[test]
 fn a_panic_of_the_session_s_owner_ends_it() {
-    let dir = TempDir::new();
-    let path = dir.path().join("run.pftrace");
-    let panicked = catch_unwind(AssertUnwindSafe(|| {
-        let mut load = begin(&path, "0");
-        load.write(COUNT);
-        resume_unwind(Box::new("a panic"));
-    }));
-    panicked.unwrap_err();
-    check(&path, COUNT, 0);
+    for format in ALL {
+        let dir = TempDir::new();
+        let path = format.path(dir.path());
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let mut load = begin(&path, "0");
+            load.write(COUNT);
+            resume_unwind(Box::new("a panic"));
+        }));
+        panicked.unwrap_err();
+        check(&path, COUNT, 0);
+    }
 }

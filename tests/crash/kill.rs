@@ -1,13 +1,13 @@
 //! SIGKILL at random moments, while five threads write and while the session ends.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::child::{Progress, Running, tell};
+use crate::format::{ALL, Format};
 use crate::load::{KINDS, Load, found, gapless};
-use crate::reader::Trace;
 use crate::replay::{Random, TempDir};
 
 /// Events of a stream that wait in memory at most, while it is written.
@@ -15,7 +15,7 @@ pub const WINDOW: u64 = 256;
 /// Events that a stream writes before the session ends.
 const AT_THE_END: u64 = 4096;
 /// A window in which all of them wait till then.
-pub const ALL: u64 = 1 << 20;
+pub const LARGE: u64 = 1 << 20;
 /// Events that a stream writes and waits.
 const FEW: u64 = 96;
 /// What a child tells when it begins and when it has ended the session.
@@ -75,7 +75,7 @@ fn until_killed() -> ! {
 #[derive(Debug, Default)]
 struct Counts {
     kills: u32,
-    /// Files whose last packet is cut.
+    /// Files whose last packet or line is cut, and datasets with parts in the making.
     cut: u32,
     events: u64,
     /// Events that were taken and are not in the file.
@@ -86,19 +86,26 @@ struct Counts {
     while_ending: u32,
 }
 
-/// How often to kill, in each of the four situations.
-fn kills() -> u32 {
+/// How often to kill in each of the four situations: of other formats a fifth, but each at least once.
+fn kills(format: Format) -> u32 {
     let asked = std::env::var("NVTXW_KILLS")
         .ok()
         .map(|text| text.parse::<u32>().expect("a number of kills"));
-    asked.unwrap_or(20) / 4
+    let kills = asked.unwrap_or(20) / 4;
+    match format {
+        Format::Perfetto => kills,
+        _ => kills.div_ceil(5),
+    }
 }
 
-/// Where files are kept for another reader to look at.
-fn kept(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crash");
-    std::fs::create_dir_all(&folder).unwrap();
-    folder.join(name)
+/// Keeps a file of packets for another reader to look at.
+fn keep(path: &Path, format: Format, name: &str) {
+    if matches!(format, Format::Perfetto | Format::Compressed) {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crash");
+        std::fs::create_dir_all(&folder).unwrap();
+        let name = format!("{name}-{format:?}.pftrace").to_lowercase();
+        std::fs::copy(path, folder.join(name)).unwrap();
+    }
 }
 
 /// The last of what was told of each stream.
@@ -111,7 +118,7 @@ fn taken(told: &[Progress]) -> HashMap<u8, u64> {
 
 /// Checks one file against what was told of its streams: but for the last `waiting` events of each, all are there.
 fn check(path: &Path, taken: &HashMap<u8, u64>, waiting: u64, counts: &mut Counts) {
-    let (trace, cut) = Trace::read_cut(path);
+    let (trace, cut) = Format::of(path).read_cut(path);
     counts.kills += 1;
     counts.cut += u32::from(cut);
     for (index, kind) in (0..).zip(KINDS) {
@@ -132,11 +139,17 @@ fn check(path: &Path, taken: &HashMap<u8, u64>, waiting: u64, counts: &mut Count
 
 /// Kills a child that writes on and on.
 fn kill_while_writing(plan: &str, seed: u64) {
+    for &format in ALL {
+        kill_while_writing_in(format, plan, seed);
+    }
+}
+
+fn kill_while_writing_in(format: Format, plan: &str, seed: u64) {
     let mut random = Random::new(seed);
     let mut counts = Counts::default();
-    for round in 0..kills() {
+    for round in 0..kills(format) {
         let dir = TempDir::new();
-        let path = dir.path().join("run.pftrace");
+        let path = format.path(dir.path());
         let (first, started) = mpsc::channel();
         let child = Running::start(plan, &path, move |_| {
             // Later ones are not waited for.
@@ -146,15 +159,15 @@ fn kill_while_writing(plan: &str, seed: u64) {
         std::thread::sleep(Duration::from_micros(random.below(40_000)));
         let ended = child.kill();
         assert!(!ended.status.success());
-        check(&path, &taken(&ended.told), WINDOW, &mut counts);
+        let waiting = format.waiting(WINDOW);
+        check(&path, &taken(&ended.told), waiting, &mut counts);
         if round < 3 {
-            let name = format!("killed-{seed}-{round}.pftrace");
-            std::fs::copy(&path, kept(&name)).unwrap();
+            keep(&path, format, &format!("killed-{seed}-{round}"));
         }
     }
-    println!("{plan}: {counts:?}");
+    println!("{plan}, {format:?}: {counts:?}");
     assert!(
-        counts.most_missing > 0,
+        counts.most_missing > 0 || counts.kills < 5,
         "no kill came while events waited: {counts:?}"
     );
 }
@@ -170,12 +183,18 @@ fn what_was_flushed_survives_a_kill_beside_a_thread_that_flushes() {
 }
 
 /// Kills a child that is ending its session. While it is, so many events of a stream may be missing.
-fn kill_while_ending(plan: &str, seed: u64, longest: u64, missing: u64) {
+fn kill_while_ending(plan: &str, seed: u64, longest: u64, missing: impl Fn(Format) -> u64) {
+    for &format in ALL {
+        kill_while_ending_in(format, plan, seed, longest, missing(format));
+    }
+}
+
+fn kill_while_ending_in(format: Format, plan: &str, seed: u64, longest: u64, missing: u64) {
     let mut random = Random::new(seed);
     let mut counts = Counts::default();
-    for round in 0..kills() {
+    for round in 0..kills(format) {
         let dir = TempDir::new();
-        let path = dir.path().join("run.pftrace");
+        let path = format.path(dir.path());
         let (send, receive) = mpsc::channel();
         let child = Running::start(plan, &path, move |(subject, _)| {
             if subject == ENDING {
@@ -195,11 +214,10 @@ fn kill_while_ending(plan: &str, seed: u64, longest: u64, missing: u64) {
         counts.while_ending += u32::from(waiting > 0);
         check(&path, &taken, waiting, &mut counts);
         if round < 3 {
-            let name = format!("ended-{seed}-{round}.pftrace");
-            std::fs::copy(&path, kept(&name)).unwrap();
+            keep(&path, format, &format!("ended-{seed}-{round}"));
         }
     }
-    println!("{plan}: {counts:?}");
+    println!("{plan}, {format:?}: {counts:?}");
     assert!(
         counts.while_ending > 0,
         "no kill came while the session ended: {counts:?}"
@@ -208,18 +226,26 @@ fn kill_while_ending(plan: &str, seed: u64, longest: u64, missing: u64) {
 
 #[test]
 fn a_kill_while_the_session_ends_leaves_what_was_written() {
-    kill_while_ending("write and end", 3, 6_000, AT_THE_END);
+    kill_while_ending("write and end", 3, 6_000, |_| AT_THE_END);
 }
 
 #[test]
 fn a_kill_while_the_file_is_put_in_order_costs_no_more() {
-    kill_while_ending("write and merge", 4, 60_000, WINDOW);
+    kill_while_ending("write and merge", 4, 60_000, |format| {
+        format.waiting(WINDOW)
+    });
 }
 
 #[test]
 fn what_waits_is_in_the_file_after_the_flush_interval() {
+    for &format in ALL {
+        wait_for_a_flush(format);
+    }
+}
+
+fn wait_for_a_flush(format: Format) {
     let dir = TempDir::new();
-    let path = dir.path().join("run.pftrace");
+    let path = format.path(dir.path());
     let (send, receive) = mpsc::channel();
     let child = Running::start("write and wait", &path, move |(subject, _)| {
         if subject == ENDING {
@@ -229,7 +255,7 @@ fn what_waits_is_in_the_file_after_the_flush_interval() {
     receive.recv().expect("the child waits");
     let start = Instant::now();
     let is_there = || {
-        let (trace, _) = Trace::read_cut(&path);
+        let (trace, _) = format.read_cut(&path);
         KINDS
             .iter()
             .all(|kind| found(&trace, *kind).len() as u64 == FEW)

@@ -8,6 +8,7 @@ use nvtxw::{
     StringHandle,
 };
 
+use crate::format::Format;
 use crate::reader::{Arg, Number, Trace};
 
 /// Event `n` of a stream is at this time, but for those of shuffled streams.
@@ -85,10 +86,15 @@ pub struct Numbered {
 }
 
 impl Load {
+    /// In the format that the path is of.
     pub fn begin(path: &Path, config: &[(&str, &str)]) -> nvtxw::Result<Self> {
+        Self::begin_in(Format::of(path), path, config)
+    }
+
+    pub fn begin_in(format: Format, path: &Path, config: &[(&str, &str)]) -> nvtxw::Result<Self> {
         let mut settings =
             Config::new().set("path", path.to_str().expect("test folders are UTF-8"))?;
-        for (key, value) in config {
+        for (key, value) in format.config().iter().chain(config) {
             settings = settings.set(key, value)?;
         }
         let mut session = Session::begin(&Backend::embedded(), "crash", &settings)?;
@@ -173,10 +179,11 @@ pub fn found(trace: &Trace, kind: Kind) -> Vec<u64> {
             Kind::Plain => range.name.parse().expect("a number"),
             _ => {
                 assert_eq!(range.name, "step");
-                let Arg::Uint(number) = *range.arg("number") else {
-                    panic!("{range:?}")
-                };
-                number
+                match *range.arg("number") {
+                    Arg::Uint(number) => number,
+                    Arg::Int(number) => number as u64,
+                    _ => panic!("{range:?}"),
+                }
             }
         };
         let (start, end) = times(kind, number);

@@ -5,16 +5,23 @@
 mod child;
 mod exit;
 mod fault;
+mod format;
 mod kill;
 mod load;
 mod posix;
 // The reader of the file backend's own tests; they use more of it.
+#[cfg(feature = "parquet")]
+#[allow(dead_code)]
+#[path = "../../backends/file/tests/trace/dataset.rs"]
+mod dataset;
 #[allow(dead_code)]
 #[path = "../../backends/file/tests/trace/reader.rs"]
 mod reader;
 #[allow(dead_code)]
 #[path = "../../backends/file/src/replay.rs"]
 mod replay;
+#[cfg(feature = "parquet")]
+mod tables;
 
 #[test]
 #[ignore = "run by the other tests, each with its plan"]
@@ -26,7 +33,7 @@ fn child() {
         "write on" => kill::write_on(&path, "0"),
         "write on, flushed" => kill::write_on(&path, "1"),
         "write and wait" => kill::write_and_wait(&path),
-        "write and end" => kill::write_and_end(&path, kill::ALL),
+        "write and end" => kill::write_and_end(&path, kill::LARGE),
         "write and merge" => kill::write_and_end(&path, kill::WINDOW),
         "full disk" => fault::write_beyond_the_end(&path, "No space left on device (os error 28)"),
         "limited" => fault::write_beyond_a_limit(&path),

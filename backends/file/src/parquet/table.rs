@@ -132,6 +132,7 @@ impl Table {
         let hidden = self.folder.join(format!(".{name}.open"));
         let failed =
             |error: ParquetError| format!("creating {}: {}", path.display(), plain(&error));
+        self.dataset.check_folder()?;
         fs::create_dir_all(&self.folder).map_err(|error| failed(error.into()))?;
         let file = File::create(&hidden).map_err(|error| failed(error.into()))?;
         let properties = properties(&self.schema, self.dataset.limits.row_group);
@@ -153,7 +154,10 @@ impl Table {
     fn fail(&mut self, error: &ParquetError) -> Lost {
         let (mut reason, mut rows) = (plain(error), 0);
         if let Some(part) = &self.part {
-            reason = format!("writing {}: {reason}", part.path.display());
+            reason = match self.dataset.check_folder() {
+                Ok(()) => format!("writing {}: {reason}", part.path.display()),
+                Err(removed) => removed,
+            };
             rows = part.rows as u64;
             // Nobody could read it.
             let _ = fs::remove_file(&part.hidden);

@@ -7,6 +7,8 @@ mod chrome;
 mod compression;
 mod content;
 mod counters;
+#[cfg(feature = "parquet")]
+mod dataset;
 mod faults;
 mod flush;
 mod merge;

@@ -4,7 +4,10 @@
 mod json;
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
 use std::path::Path;
+
+use flate2::read::ZlibDecoder;
 
 use crate::replay::{Field, fields};
 
@@ -135,10 +138,13 @@ impl Trace {
         Self::of(&std::fs::read(path).unwrap())
     }
 
-    /// The same for a file that is being written, or whose writer was killed: a packet at its end may be
+    /// The same for a file that is being written, or whose writer was killed: a packet or a line at its end may be
     /// cut. Tells whether one is.
     pub fn read_cut(path: &Path) -> (Self, bool) {
         let file = std::fs::read(path).unwrap();
+        if file.starts_with(b"{") {
+            return json::read_cut(str::from_utf8(&file).unwrap());
+        }
         let mut end = 0;
         while let Some(next) = after_packet(&file, end) {
             end = next;
@@ -162,6 +168,15 @@ impl Trace {
     }
 
     fn packet(&mut self, packet: &[u8], sequences: &mut HashMap<u64, Sequence>) {
+        if let Some((50, bundle)) = fields(packet).next() {
+            let mut packets = Vec::new();
+            let mut bundle = ZlibDecoder::new(bytes(bundle));
+            bundle.read_to_end(&mut packets).expect("a whole bundle");
+            for (_, packet) in fields(&packets) {
+                self.packet(bytes(packet), sequences);
+            }
+            return;
+        }
         let all: Vec<_> = fields(packet).collect();
         let get = |number| {
             all.iter()
