@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::reader::Trace;
+use crate::reader::{Slice, Trace};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Format {
@@ -88,6 +88,15 @@ impl Format {
             }
             #[cfg(feature = "parquet")]
             Parquet => crate::tables::read(path),
+        }
+    }
+
+    /// The ranges that are there, as far as they may be open.
+    pub fn read_open(self, path: &Path) -> Vec<Slice> {
+        match self {
+            #[cfg(feature = "parquet")]
+            Parquet => crate::tables::read(&path.join("open")).0.ranges,
+            _ => self.read_cut(path).0.ranges,
         }
     }
 

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use nvtxw::RangeId;
+
 use crate::child::{Progress, Running, tell};
 use crate::format::{ALL, Format};
 use crate::load::{KINDS, Load, found, gapless};
@@ -62,6 +64,17 @@ pub fn write_and_end(path: &Path, window: u64) {
     tell(ENDING, 0);
     load.session.end().unwrap();
     tell(ENDED, 0);
+    until_killed();
+}
+
+/// Begins ranges whose ends never come.
+pub fn open_and_wait(path: &Path) {
+    let mut load = Load::begin(path, &[("flush_interval", "2")]).unwrap();
+    let out = load.session.writer(&mut load.streams[0].stream).unwrap();
+    out.push(10).message("pushed").write().unwrap();
+    let id = RangeId::new(1).expect("not 0");
+    out.start(20, id).message("started").write().unwrap();
+    tell(ENDING, 0);
     until_killed();
 }
 
@@ -234,6 +247,39 @@ fn a_kill_while_the_file_is_put_in_order_costs_no_more() {
     kill_while_ending("write and merge", 4, 60_000, |format| {
         format.waiting(WINDOW)
     });
+}
+
+#[test]
+fn what_is_open_at_a_kill_is_there() {
+    for &format in ALL {
+        let dir = TempDir::new();
+        let path = format.path(dir.path());
+        let (send, receive) = mpsc::channel();
+        let child = Running::start("open and wait", &path, move |_| {
+            let _ = send.send(());
+        });
+        receive.recv().expect("the child waits");
+        let start = Instant::now();
+        let open = || {
+            let ranges = format.read_open(&path);
+            let open = ranges.iter().filter(|range| range.end.is_none());
+            let mut open: Vec<_> = open
+                .map(|range| (range.start, range.name.clone()))
+                .collect();
+            open.sort();
+            open
+        };
+        while open().len() < 2 {
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "it is not written"
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill();
+        let want = [(10, "pushed".to_owned()), (20, "started".to_owned())];
+        assert_eq!(open(), want, "{format:?}");
+    }
 }
 
 #[test]

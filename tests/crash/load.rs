@@ -77,7 +77,7 @@ pub struct Load {
 /// A stream whose events are numbered.
 pub struct Numbered {
     kind: Kind,
-    stream: Stream,
+    pub stream: Stream,
     step: Schema<Step>,
     name: StringHandle,
     samples: Counter<i64>,

@@ -33,6 +33,7 @@ fn child() {
         "write on" => kill::write_on(&path, "0"),
         "write on, flushed" => kill::write_on(&path, "1"),
         "write and wait" => kill::write_and_wait(&path),
+        "open and wait" => kill::open_and_wait(&path),
         "write and end" => kill::write_and_end(&path, kill::LARGE),
         "write and merge" => kill::write_and_end(&path, kill::WINDOW),
         "full disk" => fault::write_beyond_the_end(&path, "No space left on device (os error 28)"),

@@ -76,8 +76,9 @@ fn of_each_stream(table: &Path) -> Vec<(String, Value)> {
 
 /// Whether parts were left that nobody reads.
 fn has_hidden(folder: &Path) -> bool {
-    let entries = std::fs::read_dir(folder).unwrap();
-    entries.map(|entry| entry.unwrap().path()).any(|path| {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut paths = entries.map(|entry| entry.unwrap().path());
+    paths.any(|path| {
         let name = path.file_name().unwrap().to_str().unwrap();
         path.is_dir() && has_hidden(&path) || name.ends_with(".open")
     })

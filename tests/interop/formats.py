@@ -178,20 +178,13 @@ def differs(case, format):
     calls = "".join(case["calls"])
     if format == "parquet":
         # Values are in the unit that is told, and names of one table say nothing about another.
-        return case["title"] in BASED + RETIMED or '"scale"' in calls or case["title"] in TABLES
+        return case["title"] in BASED or '"scale"' in calls or case["title"] in TABLES
     # Differences are added up.
     return case["title"] in BASED or '"DELTA"' in calls
 
 
 # Cases of times that Perfetto's files can't hold, which others do.
 BASED = ["a time that the file can't hold stays as it was believed, and is counted"]
-
-# Cases of what becomes right when a file is put in order.
-RETIMED = [
-    "what was written too early gets its times when the session ends",
-    "what was written with several times that were believed gets the last ones: ranges, their halves, and samples",
-    "a stream that is closed learns too",
-]
 
 # Cases of names that stand in several tables, and of a bool that is none.
 TABLES = [

@@ -212,7 +212,7 @@ impl FormatStream for ChromeStream {
         self::value(value.unwrap_or(Number::Float(f64::NAN)), out);
     }
 
-    fn begin_epoch(&mut self) {
+    fn begin_epoch(&mut self, _moved: impl Fn(i64) -> Option<i64>) {
         self.lines.mark();
     }
 

@@ -20,6 +20,9 @@ use crate::track::{TrackId, Tracks};
 pub(crate) trait Format: Sized + Send + Sync + 'static {
     type Stream: FormatStream;
 
+    /// Whether it matters in which order events are written, and on which lanes.
+    const IS_ORDERED: bool = true;
+
     /// Creates what is written to, and writes what it begins with.
     fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self>;
 
@@ -174,8 +177,8 @@ pub(crate) trait FormatStream: Send + 'static {
     }
 
     /// What follows has times by which clocks are known now, in another way than before. Only who
-    /// writes events once more has to know.
-    fn begin_epoch(&mut self) {}
+    /// writes events once more has to know. `moved` has the times of before as they are now.
+    fn begin_epoch(&mut self, _moved: impl Fn(i64) -> Option<i64>) {}
 
     /// Begins a run of events.
     fn begin(&mut self) -> &mut Self::Emitter;

@@ -111,7 +111,7 @@
 //! was written before gets them when the session ends, and the file is [put in
 //! order](#when-it-is-written). It keeps the times that it got, and is counted as `nvtxw.before_sync`,
 //! if its stream has events of several clocks, if the file can't hold the time (the base of a Perfetto
-//! file is decided by then), and where no file is put in order: in Parquet, and without `merge`.
+//! file is decided by then), and without `merge`.
 //!
 //! Attributes tell each clock: `nvtxw.clock.0` is its name, with `.ticks_per_second`, `.start`,
 //! `.type`, `.scope`, `.properties`, and `.time_line`, the clock whose time line it is on, if it is
@@ -158,6 +158,7 @@
 //! <path>/events/nvtxw_session=rank-0/nvtxw_stream=GPU%5B0%5D/part-0-0.parquet
 //! <path>/typed/Kernel/nvtxw_session=rank-0/nvtxw_stream=GPU%5B0%5D/part-0-0.parquet
 //! <path>/counters/…   <path>/metadata/nvtxw_session=rank-0/part-0.parquet
+//! <path>/open/events/…   <path>/open/typed/…
 //! ```
 //!
 //! Names are escaped as readers of partitions decode them: `%XX` for all but ASCII letters, digits, `-`, `_` and points inside;
@@ -166,7 +167,7 @@
 //!
 //! | table | columns |
 //! |---|---|
-//! | `events` | all events: `event_id` (counts the stream's rows), `kind` (`mark`, `range_pushpop`, `range_startend`), `name`, `category`, `color` (`0xAARRGGBB`), `start_ns`, `end_ns` (null for marks and for ranges that stay open), `domain`, `scope` (path), `correlation` (numbers that correlated events share), `args` (a JSON object, as in Chrome's format: fields that are in no typed table) |
+//! | `events` | all events: `event_id` (numbers the stream's events), `kind` (`mark`, `range_pushpop`, `range_startend`), `name`, `category`, `color` (`0xAARRGGBB`), `start_ns`, `end_ns` (null for marks and for ranges that stay open), `domain`, `scope` (path), `correlation` (numbers that correlated events share), `args` (a JSON object, as in Chrome's format: fields that are in no typed table) |
 //! | `typed/<schema name>` | events of one schema: `event_id`, `name`, `category`, `start_ns`, `end_ns`, `scope`, and the fields of the schema, each with its type |
 //! | `counters` | a row for each value: `time_ns`, `name`, `group`, `unit`, `domain`, `scope`, `description`, `is_delta`, `value`, and `value_i64` and `value_u64` if it is such an integer; all three are null where there is a gap |
 //! | `metadata` | what is known of the session and, with `stream`, of its streams: `key`, `value`. The first part comes at once, the second at the end |
@@ -181,7 +182,10 @@
 //! - **Row groups** (Snappy) close when they have `row_group` rows, **parts** when they have `part` rows, or at each
 //!   `flush_interval`. Until then a part is hidden (`.part-….open`), and a kill loses it; a complete one stays readable, whatever
 //!   comes. All row groups that are open take about 64 MiB, and at most 128 parts stay open: more streams write smaller ones.
-//!   Ranges that are open are held in memory.
+//! - **Ranges that are open** are rows when they end, or when their stream is closed. Until then they are held in memory, and for
+//!   who reads what a kill left they are in tables of their own, in the folder `open`, whose parts are complete when the others
+//!   are at a `flush_interval`. What has ended meanwhile has the same `event_id` in both; when the stream is closed, its part of
+//!   `open` goes.
 //!
 //! # The format `capture`
 //!
@@ -227,8 +231,11 @@
 //! changed anything is put in order, so that it is what it would have been if all had come in order.
 //! That reads and writes it once more, to a new file beside it, which then takes its place with one
 //! step; it takes up to two times the space of the file meanwhile, and about as much memory as a window
-//! (half as much more for the arrows of Chrome's JSON). If it can't be, the file stays as it is, and its attribute `nvtxw.unmerged` tells why: there is no space, the folder takes no new
-//! file, the file was moved, is a pipe, or has more names; or `merge` is `false`.
+//! (half as much more for the arrows of Chrome's JSON). Parquet has no order: where rows have other
+//! times by then, their parts are written once more, beside the old ones, whose places they then take
+//! one after the other. If it can't be, the file stays as it is, and its attribute `nvtxw.unmerged` tells
+//! why: there is no space, the folder takes no new file, the file was moved, is a pipe, or has more
+//! names; or `merge` is `false`.
 //!
 //! # When something goes wrong
 //!

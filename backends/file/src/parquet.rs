@@ -4,13 +4,15 @@ mod builders;
 mod column;
 mod dataset;
 mod encoder;
+mod events;
 mod partition;
 mod record;
+mod retime;
 mod rows;
 mod table;
 
 use std::collections::HashMap;
-use std::convert::Infallible;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nvtxw_backend::{Event, Refusal, Result, Schema, ScopeRef, StreamInfo, Time};
@@ -18,11 +20,13 @@ use nvtxw_backend::{Event, Refusal, Result, Schema, ScopeRef, StreamInfo, Time};
 use self::builders::FactRows;
 use self::dataset::{Dataset, METADATA};
 use self::encoder::Encoder;
+use self::retime::{NewParts, Written};
 use self::rows::{Counter, Rows};
 use self::table::Table;
 use crate::config::Settings;
-use crate::format::{Fact, FactValue, Format, FormatStream, Half, NoRanges, Number, Ranges};
+use crate::format::{Again, Fact, FactValue, Format, FormatStream, Half, NoRanges, Number, Ranges};
 use crate::proto::Writer;
+use crate::tally::Tally;
 use crate::timeline::Base;
 use crate::track::{TrackId, Tracks};
 
@@ -42,6 +46,9 @@ struct Facts {
 
 impl Format for Parquet {
     type Stream = ParquetStream;
+
+    /// Tables have no order.
+    const IS_ORDERED: bool = false;
 
     fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self> {
         let session = facts.iter().find_map(|fact| match fact.value {
@@ -76,7 +83,19 @@ impl Format for Parquet {
         }
     }
 
+    fn merge(&self, streams: Vec<Again<Written>>, _memory: usize) -> io::Result<Tally> {
+        let (mut parts, mut tally) = (NewParts::default(), Tally::default());
+        for stream in streams {
+            if let Some(times) = &stream.times {
+                tally.before_sync += parts.add(&stream.left, times)?;
+            }
+        }
+        parts.place()?;
+        Ok(tally)
+    }
+
     fn end(&self) -> Result<()> {
+        self.dataset.remove_open();
         let mut facts = self.facts();
         let written = facts.write();
         match facts.error.take() {
@@ -143,8 +162,7 @@ pub(crate) struct ParquetStream {
 
 impl FormatStream for ParquetStream {
     type Emitter = Rows;
-    /// Tables have no order.
-    type Left = Infallible;
+    type Left = Written;
 
     fn add_place(&mut self, _track: TrackId, scope: &ScopeRef) {
         self.rows.add_place(text(scope));
@@ -191,6 +209,10 @@ impl FormatStream for ParquetStream {
         rows::write_value(value, out);
     }
 
+    fn begin_epoch(&mut self, moved: impl Fn(i64) -> Option<i64>) {
+        self.rows.begin_epoch(moved);
+    }
+
     fn begin(&mut self) -> &mut Rows {
         &mut self.rows
     }
@@ -211,6 +233,10 @@ impl FormatStream for ParquetStream {
 
     fn lost(&self) -> u64 {
         self.rows.lost()
+    }
+
+    fn leave(&mut self) -> Option<Written> {
+        Some(self.rows.leave())
     }
 }
 

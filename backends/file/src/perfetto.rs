@@ -210,7 +210,7 @@ impl FormatStream for PerfettoStream {
         self.packets.send()
     }
 
-    fn begin_epoch(&mut self) {
+    fn begin_epoch(&mut self, _moved: impl Fn(i64) -> Option<i64>) {
         self.packets.mark();
     }
 

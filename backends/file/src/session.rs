@@ -257,7 +257,7 @@ impl<F: Format> SessionIn<F> {
                 if times.is_some() {
                     met.before_sync = mem::take(&mut stream.tally.before_sync);
                 }
-                let is_settled = !stream.is_unsettled && times.is_none();
+                let is_settled = !(F::IS_ORDERED && stream.is_unsettled) && times.is_none();
                 streams.push((is_settled, met, Again { left, times }));
             }
             all += stream.tally;

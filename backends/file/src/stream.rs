@@ -330,11 +330,11 @@ impl<F: Format> StreamIn<F> {
             let Self { clocks, out, .. } = self;
             self.timeline
                 .retime(|epoch, clock, time| admitted(out, clocks.moved(epoch, clock, time)));
-            self.clocks.forget_past();
             if !is_first {
-                self.out.begin_epoch();
-                self.epochs.extend(self.clocks.only());
+                out.begin_epoch(|time| clocks.moved_from_first(time));
+                self.epochs.extend(clocks.only());
             }
+            self.clocks.forget_past();
         }
         if is_first {
             self.epochs.extend(self.clocks.only());

@@ -199,6 +199,17 @@ impl ClockReader {
     }
 }
 
+impl ClockReader {
+    /// What a time of the only clock is now that was known before all that [may be
+    /// forgotten](Self::forget_past); as it is, if there are several.
+    pub(crate) fn moved_from_first(&self, time: i64) -> Option<i64> {
+        match (&self.past[..], &self.read[..]) {
+            ([(epoch, _), ..], [_]) => self.moved(*epoch, 0, time),
+            _ => Some(time),
+        }
+    }
+}
+
 impl Clock {
     fn new(time_domain: Option<u64>, number: usize, route: Route) -> Self {
         Self {

@@ -31,8 +31,6 @@ fn words() -> DataType {
 /// All events.
 #[derive(Default)]
 pub(super) struct EventRows {
-    /// How many there were in all, which numbers them.
-    pub(super) count: i64,
     pub(super) len: usize,
     id: Int64Builder,
     kind: StringDictionaryBuilder<Int8Type>,
@@ -74,11 +72,10 @@ impl EventRows {
         ])
     }
 
-    /// An event, in its halves.
-    pub(super) fn add(&mut self, kind: &str, halves: [&Record<'_>; 2], spot: Spot<'_>) {
+    /// The event with the number `id`, in its halves.
+    pub(super) fn add(&mut self, id: i64, kind: &str, halves: [&Record<'_>; 2], spot: Spot<'_>) {
         let [first, second] = halves;
-        self.id.append_value(self.count);
-        self.count += 1;
+        self.id.append_value(id);
         self.len += 1;
         self.kind.append_value(kind);
         self.name.append_value(first.name);

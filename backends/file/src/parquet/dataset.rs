@@ -18,6 +18,8 @@ use crate::intern::hash;
 pub(super) const EVENTS: &str = "events";
 pub(super) const COUNTERS: &str = "counters";
 pub(super) const METADATA: &str = "metadata";
+/// What is before the tables of ranges that are open.
+pub(super) const OPEN: &str = "open/";
 /// The folder of the tables of schemas.
 pub(super) const TYPED: &str = "typed";
 
@@ -32,7 +34,7 @@ const LOCK: &str = ".lock";
 const MEMORY: usize = 64 << 20;
 
 /// How many parts may stay open.
-const OPEN: usize = 128;
+const OPEN_PARTS: usize = 128;
 
 /// A session's share of a folder of tables.
 pub(super) struct Dataset {
@@ -161,6 +163,18 @@ impl Dataset {
         ))
     }
 
+    /// Removes the session's folders of ranges that were open, where nothing is in them. Other sessions
+    /// may have theirs beside them.
+    pub(super) fn remove_open(&self) {
+        let root = self.root.join(OPEN);
+        for table in tables(&root).unwrap_or_default() {
+            let _ = fs::remove_dir(table.join(&self.session));
+            let _ = fs::remove_dir(table);
+        }
+        let _ = fs::remove_dir(root.join(TYPED));
+        let _ = fs::remove_dir(root);
+    }
+
     /// Notes that a row group takes `now` bytes instead of `before`. Returns whether all of them take
     /// too many.
     pub(super) fn account(&self, before: usize, now: usize) -> bool {
@@ -170,7 +184,7 @@ impl Dataset {
 
     /// Notes that a part was opened. Returns whether it should be closed soon.
     pub(super) fn open_part(&self) -> bool {
-        self.open.fetch_add(1, Ordering::Relaxed) >= OPEN
+        self.open.fetch_add(1, Ordering::Relaxed) >= OPEN_PARTS
     }
 
     pub(super) fn close_part(&self) {
@@ -187,6 +201,16 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 
 /// Removes the parts that a session left in all tables.
 fn remove(root: &Path, session: &str) -> io::Result<()> {
+    for root in [root.to_owned(), root.join(OPEN)] {
+        for table in tables(&root)? {
+            remove_parts(&table.join(session))?;
+        }
+    }
+    Ok(())
+}
+
+/// The folders of the tables that may be there.
+fn tables(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut tables = vec![root.join(EVENTS), root.join(COUNTERS), root.join(METADATA)];
     match fs::read_dir(root.join(TYPED)) {
         Ok(entries) => {
@@ -197,9 +221,7 @@ fn remove(root: &Path, session: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    tables
-        .into_iter()
-        .try_for_each(|table| remove_parts(&table.join(session)))
+    Ok(tables)
 }
 
 /// Removes the parts in a folder and in those in it; other files stay.

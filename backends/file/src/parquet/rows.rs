@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use nvtxw_backend::{Refusal, Result};
 
-use super::builders::{EventRows, Spot, TypedRows, ValueRows};
-use super::column;
-use super::dataset::{COUNTERS, Dataset, EVENTS, STREAM};
+use super::builders::{Spot, ValueRows};
+use super::dataset::{COUNTERS, Dataset, OPEN, STREAM};
+use super::events::{EventTables, Share};
 use super::partition::partition;
-use super::record::{Reader, Record};
+use super::record::Reader;
+use super::retime::Written;
 use super::table::{Lost, Table};
 use crate::format::Number;
 use crate::proto::Writer;
@@ -24,14 +25,13 @@ const BATCH: usize = 1 << 12;
 pub(crate) struct Rows {
     dataset: Arc<Dataset>,
     domain: Option<String>,
-    /// The stream's folder in each table, and what the names of its parts begin with.
-    folder: String,
-    prefix: String,
     places: Vec<Place>,
     counters: Vec<Counter>,
-    events: (Table, EventRows),
-    /// By the numbers that records have.
-    typed: Vec<(Table, TypedRows)>,
+    /// How many events there were, which numbers them.
+    count: i64,
+    events: EventTables,
+    /// Those of them whose ends are not known: for who reads what a kill left.
+    open: EventTables,
     values: (Table, ValueRows),
     result: Result<()>,
     /// Rows that were not written because of an error.
@@ -47,6 +47,7 @@ struct Place {
 
 /// A range whose end is not known yet.
 struct Open {
+    id: i64,
     start: i64,
     kind: Kind,
     record: Vec<u8>,
@@ -122,21 +123,27 @@ impl Rows {
         domain: Option<&str>,
         number: u32,
     ) -> Self {
-        let (folder, prefix) = (partition(STREAM, stream), format!("part-{number}"));
-        let table = |name: &str, schema| {
-            let folder = dataset.folder(name).join(&folder);
-            Table::new(dataset, folder, prefix.clone(), schema)
+        let share = Share {
+            dataset: Arc::clone(dataset),
+            root: "",
+            folder: partition(STREAM, stream),
+            prefix: format!("part-{number}"),
         };
         Self {
-            events: (table(EVENTS, EventRows::schema()), EventRows::default()),
-            values: (table(COUNTERS, ValueRows::schema()), ValueRows::default()),
-            typed: Vec::new(),
             dataset: Arc::clone(dataset),
             domain: domain.map(str::to_owned),
-            folder,
-            prefix,
             places: Vec::new(),
             counters: Vec::new(),
+            count: 0,
+            values: (
+                share.table(COUNTERS, ValueRows::schema()),
+                ValueRows::default(),
+            ),
+            open: EventTables::new(Share {
+                root: OPEN,
+                ..share.clone()
+            }),
+            events: EventTables::new(share),
             result: Ok(()),
             lost: 0,
         }
@@ -156,20 +163,28 @@ impl Rows {
     /// A table for the events of a schema. Returns its number; `None` for schemas without a name, and
     /// those whose fields are not plain, or not there.
     pub(super) fn add_table(&mut self, schema: &nvtxw_backend::Schema) -> Option<u32> {
-        let name = schema
-            .name()
-            .filter(|name| !name.is_empty() && schema.is_plain())?;
-        let (fields, columns) = column::columns(schema);
-        if fields.is_empty() {
-            return None;
+        self.open.add_table(schema);
+        self.events.add_table(schema)
+    }
+
+    /// What follows has times that are known in another way; `moved` has those of before as they are
+    /// now.
+    pub(super) fn begin_epoch(&mut self, moved: impl Fn(i64) -> Option<i64>) {
+        self.events.begin_epoch();
+        self.values.0.begin_epoch();
+        let lanes = self.places.iter_mut().flat_map(|place| &mut place.open);
+        for range in lanes.flatten() {
+            range.start = moved(range.start).unwrap_or(range.start);
         }
-        let rows = TypedRows::new(columns);
-        let schema = TypedRows::schema(fields);
-        let table = self.dataset.table_of(name, &schema);
-        let folder = self.dataset.folder(&table).join(&self.folder);
-        let table = Table::new(&self.dataset, folder, self.prefix.clone(), schema);
-        self.typed.push((table, rows));
-        Some((self.typed.len() - 1) as u32)
+    }
+
+    /// What was written.
+    pub(super) fn leave(&mut self) -> Written {
+        Written {
+            dataset: Arc::clone(&self.dataset),
+            events: self.events.leave(),
+            values: self.values.0.leave(),
+        }
     }
 
     /// Hands on what there is.
@@ -186,11 +201,20 @@ impl Rows {
             let mut open: Vec<_> = open.into_iter().flatten().collect();
             open.sort_by_key(|range| range.start);
             for range in open {
-                self.row(range.kind, place as u32, range.start, None, &range.record);
+                self.row(
+                    range.id,
+                    range.kind,
+                    place as u32,
+                    (range.start, None),
+                    &range.record,
+                );
             }
         }
         let _ = self.send();
         let _ = self.make_readable();
+        if self.result.is_ok() {
+            self.open.remove();
+        }
         self.result.clone()
     }
 
@@ -200,11 +224,18 @@ impl Rows {
     /// What this met.
     pub(super) fn make_readable(&mut self) -> Result<()> {
         let mut met = Ok(());
-        for (table, _) in &mut self.typed {
-            note(uncounted(table.close()), &mut met, &mut self.lost);
-        }
-        for table in [&mut self.events.0, &mut self.values.0] {
-            note(table.close(), &mut met, &mut self.lost);
+        let Self {
+            events,
+            open,
+            values,
+            lost,
+            ..
+        } = self;
+        // What ends in the one began in the other: a kill in between leaves both.
+        events.close(|error| note(error, &mut met, lost));
+        open.close(|error| note(uncounted(error), &mut met, lost));
+        if let Err(error) = values.0.close() {
+            note(error, &mut met, lost);
         }
         if self.result.is_ok() {
             self.result.clone_from(&met);
@@ -216,77 +247,102 @@ impl Rows {
         self.lost
     }
 
-    fn row(&mut self, kind: Kind, place: u32, start: i64, end: Option<i64>, record: &[u8]) {
+    fn next_id(&mut self) -> i64 {
+        self.count += 1;
+        self.count - 1
+    }
+
+    /// A row for an event, with its start and its end.
+    fn row(
+        &mut self,
+        id: i64,
+        kind: Kind,
+        place: u32,
+        (start, end): (i64, Option<i64>),
+        record: &[u8],
+    ) {
         if self.result.is_err() {
             self.lost += 1;
             return;
         }
-        let mut reader = Reader(record);
-        let first = Record::read(&mut reader);
-        let second = Record::read(&mut reader);
-        let spot = Spot {
-            start,
-            end,
-            domain: self.domain.as_deref(),
-            scope: self.places[place as usize].scope.as_deref(),
-        };
-        let id = self.events.1.count;
-        if let Some((table, fields)) = first.typed
-            && let Some((_, rows)) = self.typed.get_mut(table as usize)
-        {
-            rows.add(id, &first, spot, fields);
-        }
-        (self.events.1).add(kind.name(), [&first, &second], spot);
-        if self.events.1.len >= BATCH {
+        let spot = spot(&self.places, place, self.domain.as_deref(), start, end);
+        if self.events.add(id, kind.name(), record, spot) {
             self.send_events();
         }
     }
 
     fn send_events(&mut self) {
-        for (table, rows) in &mut self.typed {
-            let written = uncounted(table.write(rows.finish()));
-            note(written, &mut self.result, &mut self.lost);
-        }
-        let written = self.events.0.write(self.events.1.finish());
-        note(written, &mut self.result, &mut self.lost);
+        let Self {
+            events,
+            open,
+            result,
+            lost,
+            ..
+        } = self;
+        events.send(|error| note(error, result, lost));
+        open.send(|error| note(uncounted(error), result, lost));
     }
 
     fn send_values(&mut self) {
-        let written = self.values.0.write(self.values.1.finish());
-        note(written, &mut self.result, &mut self.lost);
+        if let Err(error) = self.values.0.write(self.values.1.finish()) {
+            note(error, &mut self.result, &mut self.lost);
+        }
     }
 }
 
-/// For rows of events, which are counted where all events are.
-fn uncounted(written: std::result::Result<(), Lost>) -> std::result::Result<(), Lost> {
-    written.map_err(|lost| Lost { rows: 0, ..lost })
+fn spot<'a>(
+    places: &'a [Place],
+    place: u32,
+    domain: Option<&'a str>,
+    start: i64,
+    end: Option<i64>,
+) -> Spot<'a> {
+    Spot {
+        start,
+        end,
+        domain,
+        scope: places[place as usize].scope.as_deref(),
+    }
+}
+
+/// For rows of ranges that are open, which are counted when they end.
+fn uncounted(lost: Lost) -> Lost {
+    Lost { rows: 0, ..lost }
 }
 
 /// Keeps the first error, and counts what it cost.
-fn note(written: std::result::Result<(), Lost>, result: &mut Result<()>, count: &mut u64) {
-    if let Err(Lost { reason, rows }) = written {
-        *count += rows;
-        if result.is_ok() {
-            *result = Err(Refusal::failed(format!(
-                "{reason}; later events are dropped, the dataset keeps the parts that were complete"
-            )));
-        }
+fn note(Lost { reason, rows }: Lost, result: &mut Result<()>, count: &mut u64) {
+    *count += rows;
+    if result.is_ok() {
+        *result = Err(Refusal::failed(format!(
+            "{reason}; later events are dropped, the dataset keeps the parts that were complete"
+        )));
     }
 }
 
 impl Emit for Rows {
     fn range(&mut self, place: u32, _lane: u32, start: i64, end: i64, nests: bool, record: &[u8]) {
-        self.row(Kind::of_range(nests), place, start, Some(end), record);
+        let id = self.next_id();
+        let kind = Kind::of_range(nests);
+        self.row(id, kind, place, (start, Some(end)), record);
     }
 
     fn begin(&mut self, place: u32, lane: u32, start: i64, nests: bool, record: &[u8]) {
+        let (id, kind) = (self.next_id(), Kind::of_range(nests));
+        if self.result.is_ok() {
+            let spot = spot(&self.places, place, self.domain.as_deref(), start, None);
+            if self.open.add(id, kind.name(), record, spot) {
+                self.send_events();
+            }
+        }
         let lanes = &mut self.places[place as usize].open;
         if lanes.len() <= lane as usize {
             lanes.resize_with(lane as usize + 1, Vec::new);
         }
         lanes[lane as usize].push(Open {
+            id,
             start,
-            kind: Kind::of_range(nests),
+            kind,
             record: record.to_vec(),
         });
     }
@@ -297,11 +353,13 @@ impl Emit for Rows {
             return;
         };
         open.record.extend_from_slice(record);
-        self.row(open.kind, place, open.start, Some(asked), &open.record);
+        let times = (open.start, Some(asked));
+        self.row(open.id, open.kind, place, times, &open.record);
     }
 
     fn instant(&mut self, place: u32, time: i64, record: &[u8]) {
-        self.row(Kind::Mark, place, time, None, record);
+        let id = self.next_id();
+        self.row(id, Kind::Mark, place, (time, None), record);
     }
 
     fn value(&mut self, counter: u32, time: i64, value: &[u8]) {

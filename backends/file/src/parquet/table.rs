@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::mem;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -28,6 +28,8 @@ pub(super) struct Table {
     /// How many parts there were.
     parts: usize,
     part: Option<Part>,
+    /// From which row on of which part times are known in another way.
+    epochs: Vec<(usize, usize)>,
 }
 
 /// A part that is open. It gets its name when it is complete.
@@ -41,6 +43,12 @@ struct Part {
     memory: usize,
     /// Whether too many parts are open.
     is_short: bool,
+}
+
+/// Parts that are complete, but for those that failed.
+pub(super) struct Parts {
+    pub(super) paths: Vec<PathBuf>,
+    pub(super) epochs: Vec<(usize, usize)>,
 }
 
 /// Why rows could not be written, and how many they are.
@@ -63,7 +71,41 @@ impl Table {
             schema,
             parts: 0,
             part: None,
+            epochs: Vec::new(),
         }
+    }
+
+    /// Notes that the rows that follow have times that are known in another way.
+    pub(super) fn begin_epoch(&mut self) {
+        self.epochs.push(match &self.part {
+            Some(part) => (self.parts - 1, part.rows),
+            None => (self.parts, 0),
+        });
+    }
+
+    /// What was written, when all parts are complete.
+    pub(super) fn leave(&mut self) -> Parts {
+        Parts {
+            paths: (0..self.parts).map(|part| self.path(part)).collect(),
+            epochs: mem::take(&mut self.epochs),
+        }
+    }
+
+    /// Removes all that was written.
+    pub(super) fn remove(&mut self) {
+        if let Some(part) = &self.part {
+            let _ = fs::remove_file(&part.hidden);
+        }
+        self.forget();
+        for part in 0..self.parts {
+            let _ = fs::remove_file(self.path(part));
+        }
+        // Other streams may have theirs there.
+        let _ = fs::remove_dir(&self.folder);
+    }
+
+    fn path(&self, part: usize) -> PathBuf {
+        self.folder.join(format!("{}-{part}.parquet", self.prefix))
     }
 
     /// Appends rows.
@@ -127,9 +169,8 @@ impl Table {
         if self.part.is_some() {
             return Ok(());
         }
-        let name = format!("{}-{}.parquet", self.prefix, self.parts);
-        let path = self.folder.join(&name);
-        let hidden = self.folder.join(format!(".{name}.open"));
+        let path = self.path(self.parts);
+        let hidden = hidden(&path, "open");
         let failed =
             |error: ParquetError| format!("creating {}: {}", path.display(), plain(&error));
         self.dataset.check_folder()?;
@@ -184,7 +225,13 @@ impl Drop for Table {
     }
 }
 
-fn properties(schema: &Schema, row_group: usize) -> WriterProperties {
+/// Where readers pass over what is to be a part.
+pub(super) fn hidden(path: &Path, purpose: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{purpose}"))
+}
+
+pub(super) fn properties(schema: &Schema, row_group: usize) -> WriterProperties {
     let creator = concat!("nvtxw-file ", env!("CARGO_PKG_VERSION"));
     let mut properties = WriterProperties::builder()
         .set_created_by(creator.to_owned())
@@ -208,7 +255,7 @@ fn properties(schema: &Schema, row_group: usize) -> WriterProperties {
 }
 
 /// What happened, without the words that the library adds.
-fn plain(error: &ParquetError) -> String {
+pub(super) fn plain(error: &ParquetError) -> String {
     match error {
         ParquetError::External(error) => error.to_string(),
         error => error.to_string(),

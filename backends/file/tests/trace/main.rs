@@ -12,6 +12,8 @@ mod dataset;
 mod faults;
 mod flush;
 mod merge;
+#[cfg(feature = "parquet")]
+mod open;
 mod order;
 #[cfg(feature = "parquet")]
 mod parquet;
