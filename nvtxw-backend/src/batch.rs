@@ -104,31 +104,29 @@ impl<'a> EventBatch<'a> {
     /// Calls `take` with each of the [`events`](Self::events), in order. Faster: an event stays where it is made.
     #[inline]
     pub fn for_each(&self, take: impl FnMut(&Event<'a>)) {
-        match self.schema.plan.is_settled {
-            true => self.for_each_settled(take),
-            false => self.for_each_loose(take),
+        match self.schema.shape {
+            Shape::Dynamic => self.for_each_dynamic(take),
+            _ => self.for_each_static(take),
         }
     }
 
-    /// The same for a settled schema.
+    /// The same where all events have the same size.
     #[inline(always)]
-    fn for_each_settled(&self, mut take: impl FnMut(&Event<'a>)) {
-        let mut event = self.unread();
-        let at = &self.schema.plan.at;
+    fn for_each_static(&self, mut take: impl FnMut(&Event<'a>)) {
+        let (steps, mut event) = (self.steps(), self.unread());
         for (index, bytes) in self.bytes.chunks_exact(self.schema.size).enumerate() {
-            match event.read_at(bytes, self.scope, at) {
+            match event.read(bytes, self.scope, &steps) {
                 Ok(()) => take(&event),
                 Err(refusal) => self.refusals.note(index, refusal),
             }
         }
     }
 
-    /// The same for all other ones.
-    fn for_each_loose(&self, mut take: impl FnMut(&Event<'a>)) {
-        let (steps, mut rest) = (self.steps(), self.bytes);
-        let mut event = self.unread();
-        let mut index = 0;
-        while let Some(read) = self.next(&mut event, &mut rest, &steps) {
+    /// The same where they have not.
+    fn for_each_dynamic(&self, mut take: impl FnMut(&Event<'a>)) {
+        let (steps, mut event) = (self.steps(), self.unread());
+        let (mut rest, mut index) = (self.bytes, 0);
+        while let Some(read) = self.next_dynamic(&mut event, &mut rest, &steps) {
             match read {
                 Ok(()) => take(&event),
                 Err(refusal) => self.refusals.note(index, refusal),

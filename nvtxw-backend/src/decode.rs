@@ -9,17 +9,21 @@ use crate::text;
 use crate::value::{Value, Visitor};
 
 /// What fields may need besides their bytes.
+#[derive(Debug)]
 pub(crate) struct Context<'c> {
     pub(crate) domain: &'c Domain,
     /// Where an event has its loose fields.
-    pub(crate) found: &'c Found<'c>,
+    pub(crate) found: Found<'c>,
 }
 
 impl<'c> Context<'c> {
-    /// For settled fields.
+    /// Without loose fields.
+    #[inline]
     pub(crate) fn new(domain: &'c Domain) -> Self {
-        let found = const { &[None; LOOSE] };
-        Self { domain, found }
+        Self {
+            domain,
+            found: [None; LOOSE],
+        }
     }
 }
 

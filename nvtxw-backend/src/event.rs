@@ -10,7 +10,6 @@ use crate::check;
 use crate::data::{Data, Flex, Steps};
 use crate::decode::{self, Context};
 use crate::domain::Domain;
-use crate::locate::Found;
 use crate::refusal::{Cause, Refusal, Result};
 use crate::scalar::read;
 use crate::schema::{AttributesAt, MessageAt, Schema, Scopes, TimeAt, Way};
@@ -29,7 +28,6 @@ pub struct Event<'a> {
     stream: &'a StreamInfo,
     pub(crate) schema: &'a Arc<Schema>,
     kind: EventKind,
-    pub(crate) domain: &'a Domain,
     /// Of the payload that has that schema.
     bytes: &'a [u8],
     /// All payloads, if these are not just that one, or that one and a text.
@@ -46,8 +44,8 @@ pub struct Event<'a> {
     end_time_domain: u64,
     pub(crate) attributes: Attributes<'a>,
     scope: u64,
-    /// The loose fields of the one payload.
-    pub(crate) found: Found<'a>,
+    /// With the loose fields of the one payload.
+    pub(crate) context: Context<'a>,
 }
 
 /// When an event happens, in ticks of its [time domain](Event::time_domain).
@@ -223,7 +221,6 @@ impl<'a> Event<'a> {
             stream,
             schema,
             kind,
-            domain: stream.domain(),
             bytes: &[],
             many: None,
             is_direct: plan.way != Way::Irregular,
@@ -242,7 +239,7 @@ impl<'a> Event<'a> {
                 false if batch_scope != 0 => batch_scope,
                 false => stream.scope_id(),
             },
-            found: Found::default(),
+            context: Context::new(stream.domain()),
         }
     }
 
@@ -311,7 +308,7 @@ impl<'a> Event<'a> {
         let data = Data {
             payloads: &[self.payload(bytes)],
             flex: self.flex,
-            domain: self.domain,
+            domain: self.context.domain,
             steps,
         };
         let found = walk::check(self.schema, bytes, &data)?;
@@ -339,24 +336,19 @@ impl<'a> Event<'a> {
     ) -> Result<()> {
         self.bytes = bytes;
         self.read_time(at, bytes)?;
-        match self.schema.plan.has_more {
-            true => self.read_more(batch_scope, at),
-            false => Ok(()),
+        let plan = &self.schema.plan;
+        if !plan.has_more {
+            return Ok(());
         }
-    }
-
-    /// Reads what few events have, and checks what is left to be checked.
-    #[inline(never)]
-    fn read_more(&mut self, batch_scope: u64, at: &AttributesAt) -> Result<()> {
-        if self.schema.plan.has_attributes {
+        if plan.has_attributes {
             self.read_attributes(batch_scope, at)?;
         }
-        check::check(self.schema, self.bytes, self.domain)
+        check::check(self.schema, bytes, self.context.domain)
     }
 
     #[inline(never)]
     fn read_attributes(&mut self, batch_scope: u64, at: &AttributesAt) -> Result<()> {
-        let (plan, domain) = (&self.schema.plan, self.domain);
+        let (plan, domain) = (&self.schema.plan, self.context.domain);
         let found = self.attributes.message;
         self.attributes = Attributes::default();
         if let Some(MessageAt::Loose(_)) = plan.message {
@@ -523,7 +515,7 @@ impl<'a> Event<'a> {
         let bytes = self.plain_but_message().expect("the event is plain");
         let field = &self.schema.fields()[index];
         if !field.is_attribute {
-            let context = &Context::new(self.domain);
+            let context = &self.context;
             decode::visit(
                 field,
                 field.whole,
@@ -539,18 +531,14 @@ impl<'a> Event<'a> {
     #[inline(always)]
     pub fn visit<V: Visitor>(&self, visitor: &mut V) {
         if self.is_direct {
-            let context = &Context {
-                domain: self.domain,
-                found: &self.found,
-            };
-            decode::visit_event(self.schema, self.bytes, context, visitor);
+            decode::visit_event(self.schema, self.bytes, &self.context, visitor);
         } else {
             self.visit_payloads(visitor);
         }
     }
 
     fn visit_payloads<V: Visitor>(&self, visitor: &mut V) {
-        let domain = self.domain;
+        let domain = self.context.domain;
         let one = [self.payload(self.bytes)];
         let data = Data {
             payloads: self.many.unwrap_or(&one),

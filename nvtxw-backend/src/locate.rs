@@ -122,14 +122,14 @@ impl<'a> Event<'a> {
             return Err(too_much(&schema.fields[0]));
         }
         let (mut cursor, mut end) = (0, schema.size);
-        let found = Cell::from_mut(&mut self.found[..]).as_slice_of_cells();
+        let found = Cell::from_mut(&mut self.context.found[..]).as_slice_of_cells();
         for (loose, place) in schema.plan.loose.iter().zip(found) {
             let search = Search {
                 loose,
                 schema: self.schema,
                 bytes,
                 flex: &self.flex,
-                domain: self.domain,
+                domain: self.context.domain,
                 found,
                 steps,
             };
@@ -156,13 +156,17 @@ impl<'a> Event<'a> {
     /// The message that is in a loose field.
     #[inline(never)]
     fn located_message(&self, field: &Field) -> Option<Text<'a>> {
-        let data = self.found[field.loose?]?;
+        let data = self.context.found[field.loose?]?;
         match (&field.kind, field.extent) {
             (FieldKind::Text(ty), Extent::Schema) => {
                 Text::of(text::value(*ty, text::before_null(*ty, data)))
             }
             (FieldKind::Text(ty), _) => Text::of(text::value(*ty, data)),
-            _ => self.domain.registered(read(data, 0)).map(Text::Registered),
+            _ => self
+                .context
+                .domain
+                .registered(read(data, 0))
+                .map(Text::Registered),
         }
     }
 }
