@@ -10,7 +10,7 @@ use crate::data::{Flex, Steps};
 use crate::event::Event;
 use crate::raw::EventBatchArg;
 use crate::refusal::{Refusal, RefusalTally, Result};
-use crate::schema::{Plan, Schema, Shape};
+use crate::schema::{Plan, Schema, Shape, Way};
 use crate::stream::StreamInfo;
 
 /// Events of one schema.
@@ -209,26 +209,43 @@ impl<'a> EventBatch<'a> {
         rest: &mut &'a [u8],
         steps: &Steps,
     ) -> Option<Result<()>> {
+        let schema = self.schema;
         if rest.is_empty() {
             return None;
         }
+        if schema.plan.way != Way::Regular || schema.plan.refers {
+            return Some(self.next_irregular(event, rest, steps));
+        }
+        let end = match rest.len() < schema.size {
+            true => Err(cut_short("an event", schema, rest.len())),
+            false => event.locate(rest, steps),
+        };
+        let bytes = split(rest, end, "event");
+        Some(bytes.and_then(|bytes| event.read_at(bytes, self.scope, &schema.plan.at)))
+    }
+
+    /// The same where more than a few fields vary, or something is elsewhere.
+    #[inline(never)]
+    fn next_irregular(
+        &self,
+        event: &mut Event<'a>,
+        rest: &mut &'a [u8],
+        steps: &Steps,
+    ) -> Result<()> {
         let (schema, mut late) = (self.schema, None);
         let end = match rest.len() < schema.size {
             true => Err(cut_short("an event", schema, rest.len())),
             false => event.find(rest, steps, &mut late),
         };
-        let bytes = match split(rest, end, "event") {
-            Ok(bytes) => bytes,
-            Err(refusal) => return Some(Err(refusal)),
-        };
-        Some(match schema.plan.refers {
+        let bytes = split(rest, end, "event")?;
+        match schema.plan.refers {
             // What it refers to must be its own.
             true => event.read(bytes, self.scope, steps),
             false => {
                 let at = late.as_ref().unwrap_or(&schema.plan.at);
                 event.read_at(bytes, self.scope, at)
             }
-        })
+        }
     }
 
     /// What the producer gets for the events that were left out.

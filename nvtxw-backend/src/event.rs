@@ -277,34 +277,23 @@ impl<'a> Event<'a> {
     #[inline(never)]
     fn read_irregular(&mut self, bytes: &'a [u8], batch_scope: u64, steps: &Steps) -> Result<()> {
         let mut late = None;
-        self.walk(bytes, steps, &mut late)?;
+        self.find(bytes, steps, &mut late)?;
         let at = late.as_ref().unwrap_or(&self.schema.plan.at);
         self.read_at(bytes, batch_scope, at)
     }
 
     /// Finds, and checks, what has no fixed place, and the message if it is among that. Returns where the event ends. `late`
     /// becomes where the attributes are, if not all are where the plan says.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn find(
         &mut self,
         bytes: &'a [u8],
         steps: &Steps,
         late: &mut Option<AttributesAt>,
     ) -> Result<usize> {
-        match self.schema.plan.way {
-            Way::Regular => self.locate(bytes, steps),
-            _ => self.walk(bytes, steps, late),
+        if self.schema.plan.way == Way::Regular {
+            return self.locate(bytes, steps);
         }
-    }
-
-    /// The same by a walk.
-    #[inline(never)]
-    fn walk(
-        &mut self,
-        bytes: &'a [u8],
-        steps: &Steps,
-        late: &mut Option<AttributesAt>,
-    ) -> Result<usize> {
         let data = Data {
             payloads: &[self.payload(bytes)],
             flex: self.flex,

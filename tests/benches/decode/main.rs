@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use crate::producer::{Calls, Data, Way};
 
-const ROUNDS: usize = 60;
+const ROUNDS: usize = 300;
 /// Passes through the data in each round.
 const PASSES: usize = 8;
 
