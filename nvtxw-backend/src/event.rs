@@ -17,6 +17,7 @@ use crate::scope::ScopeRef;
 use crate::stream::StreamInfo;
 use crate::string::Registered;
 use crate::text::WideText;
+use crate::time::Time;
 use crate::value::{Value, Visitor};
 use crate::walk;
 
@@ -46,37 +47,6 @@ pub struct Event<'a> {
     scope: u64,
     /// With the loose fields of the one payload.
     pub(crate) context: Context<'a>,
-}
-
-/// When an event happens, in ticks of its [time domain](Event::time_domain).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Time {
-    /// At one instant: marks, and the starts and ends of ranges that are written one by one.
-    Point(i64),
-    /// A whole range. If start and end are in one time domain, it does not end before it starts.
-    Range {
-        /// The start.
-        start: i64,
-        /// The end, in ticks of [its own](Event::end_time_domain) time domain.
-        end: i64,
-    },
-}
-
-impl Time {
-    /// The instant, or the range's start.
-    pub fn start(self) -> i64 {
-        match self {
-            Self::Point(start) | Self::Range { start, .. } => start,
-        }
-    }
-
-    /// The range's end.
-    pub fn end(self) -> Option<i64> {
-        match self {
-            Self::Point(_) => None,
-            Self::Range { end, .. } => Some(end),
-        }
-    }
 }
 
 /// The text of a message.
@@ -201,7 +171,7 @@ impl<'a> Event<'a> {
         self.read_at(main.bytes, 0, &main.schema.plan.at)?;
         self.has_text = true;
         let at = &text.schema.plan.at;
-        (self.attributes).add(text.schema, at, text.bytes, self.domain)
+        (self.attributes).add(text.schema, at, text.bytes, self.context.domain)
     }
 
     /// An event of one payload, of a schema of this kind, that is yet to be [read](Self::read). `batch_scope` and `flex` are 0

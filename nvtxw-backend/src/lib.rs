@@ -250,7 +250,7 @@ pub use self::config::Config;
 pub use self::counter::{Counter, CounterKind};
 pub use self::domain::Domain;
 pub use self::enumeration::{Enum, EnumEntry};
-pub use self::event::{Event, Text, Time};
+pub use self::event::{Event, Text};
 pub use self::raw::in_process;
 pub use self::refusal::{Cause, Refusal, RefusalCounts, Result};
 pub use self::relation::{RelationKind, SyncPoints, TimeRelation};
@@ -263,7 +263,7 @@ pub use self::session::SessionRequest;
 pub use self::stream::StreamInfo;
 pub use self::string::Registered;
 pub use self::text::WideText;
-pub use self::time::TimeDomain;
+pub use self::time::{Time, TimeDomain};
 pub use self::tree::{Fields, Tree};
 pub use self::value::{Value, Visitor};
 

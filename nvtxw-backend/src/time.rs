@@ -1,4 +1,4 @@
-//! Time domains: what timestamps count.
+//! Times of events, and time domains: what timestamps count.
 
 use nvtxw_abi::raw::{NVTX_TIMER_FLAG_CLOCK_MONOTONIC, NVTX_TIMER_FLAG_CLOCK_STEADY};
 use nvtxw_abi::{TimerStart, TimestampType};
@@ -50,5 +50,36 @@ impl TimeDomain {
     /// When the clock stood at 0. What the ABI doesn't define is [`TimerStart::Unknown`].
     pub fn start(&self) -> TimerStart {
         self.start
+    }
+}
+
+/// When an event happens, in ticks of its [time domain](crate::Event::time_domain).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// At one instant: marks, and the starts and ends of ranges that are written one by one.
+    Point(i64),
+    /// A whole range. If start and end are in one time domain, it does not end before it starts.
+    Range {
+        /// The start.
+        start: i64,
+        /// The end, in ticks of [its own](crate::Event::end_time_domain) time domain.
+        end: i64,
+    },
+}
+
+impl Time {
+    /// The instant, or the range's start.
+    pub fn start(self) -> i64 {
+        match self {
+            Self::Point(start) | Self::Range { start, .. } => start,
+        }
+    }
+
+    /// The range's end.
+    pub fn end(self) -> Option<i64> {
+        match self {
+            Self::Point(_) => None,
+            Self::Range { end, .. } => Some(end),
+        }
     }
 }
