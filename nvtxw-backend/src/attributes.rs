@@ -5,7 +5,7 @@ use crate::domain::Domain;
 use crate::event::Text;
 use crate::refusal::Result;
 use crate::scalar::read;
-use crate::schema::{AttributesAt, MessageAt, Schema};
+use crate::schema::{AttributesAt, MessageAt, OsIdAt, Schema};
 use crate::text;
 
 /// What an event says of itself, beside its time and scope.
@@ -15,6 +15,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) color: u32,
     pub(crate) category: u32,
     pub(crate) range_id: Option<u64>,
+    pub(crate) process: Option<u64>,
+    pub(crate) thread: Option<u64>,
 }
 
 impl<'a> Attributes<'a> {
@@ -61,6 +63,25 @@ impl<'a> Attributes<'a> {
         if let Some(offset) = at.range_id {
             self.range_id = Some(read(bytes, offset));
         }
+        if at.names_os_id() {
+            let read = |id: OsIdAt| id.read(bytes);
+            self.process = at.process.map(read).or(self.process);
+            self.thread = at.thread.map(read).or(self.thread);
+        }
         Ok(())
+    }
+
+    /// A scope that the event itself names says where it is, and what it says of its process and thread is data then.
+    pub(crate) fn forget_os_ids(&mut self) {
+        (self.process, self.thread) = (None, None);
+    }
+}
+
+impl OsIdAt {
+    fn read(self, bytes: &[u8]) -> u64 {
+        match self.is_wide {
+            true => read(bytes, self.offset),
+            false => read::<u32>(bytes, self.offset).into(),
+        }
     }
 }

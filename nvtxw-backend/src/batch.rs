@@ -157,10 +157,10 @@ impl<'a> EventBatch<'a> {
         }
     }
 
-    /// The ID of the scope of all events, if none of them can name one of its own.
+    /// The ID of the scope of all events, if none of them can name one of its own, nor a process or a thread.
     pub fn scope_id(&self) -> Option<u64> {
         let Plan { at, scopes, .. } = &self.schema.plan;
-        if at.purpose_scope.or(at.scope).is_some() || scopes.purpose != 0 {
+        if at.names_scope() || at.names_os_id() || scopes.purpose != 0 {
             return None;
         }
         let mut named = [self.scope, scopes.general].into_iter();

@@ -146,6 +146,9 @@ impl<'a> Event<'a> {
         event.many = Some(payloads);
         event.is_direct = false;
         event.attributes = attributes;
+        if names_itself(&scopes) {
+            event.attributes.forget_os_ids();
+        }
         event.scope = scope_of(scopes, 0, stream);
         match scopes == Scopes::default() || domain.knows_scope(event.scope) {
             true => Ok(event),
@@ -314,8 +317,12 @@ impl<'a> Event<'a> {
             self.attributes.message = found;
         }
         self.attributes.add(self.schema, at, self.bytes, domain)?;
+        let scopes = plan.scopes(at, self.bytes);
+        if names_itself(&scopes) {
+            self.attributes.forget_os_ids();
+        }
         if plan.at.names_scope() {
-            let scope = scope_of(plan.scopes(at, self.bytes), batch_scope, self.stream);
+            let scope = scope_of(scopes, batch_scope, self.stream);
             if !domain.knows_scope(scope) {
                 return Err(unknown_scope(scope));
             }
@@ -441,6 +448,19 @@ impl<'a> Event<'a> {
         self.scope
     }
 
+    /// The number of the process that the event is of, by an entry of one of the types for process IDs. It says more exactly
+    /// where the event belongs than the scope of a batch, a schema or a stream does; `None` if the event names a scope itself.
+    #[inline]
+    pub fn process_id(&self) -> Option<u64> {
+        self.attributes.process
+    }
+
+    /// The same for a thread, by an entry of one of the types for thread IDs.
+    #[inline]
+    pub fn thread_id(&self) -> Option<u64> {
+        self.attributes.thread
+    }
+
     /// How many payloads with fields the event has. With more than one, names of fields may repeat.
     #[inline]
     pub fn payload_count(&self) -> usize {
@@ -521,6 +541,11 @@ impl<'a> Event<'a> {
             }
         }
     }
+}
+
+/// Whether the event itself names a scope, with its data or by what one of its entries is.
+fn names_itself([purpose_entry, purpose_semantics, entry, _]: &Scopes) -> bool {
+    purpose_entry | purpose_semantics | entry != 0
 }
 
 /// The scope of an event. The batch's comes between those of the payloads.

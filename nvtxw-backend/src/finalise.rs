@@ -163,7 +163,7 @@ fn give_slots(fields: &mut [Field]) {
         let referred = match (fields[index].extent, fields[index].selector) {
             (Extent::Entry(entry), _) | (_, Some(entry)) => entry,
             // The event refers to its attributes. (The walk itself shows a message.)
-            _ if !matches!(fields[index].role, FieldRole::Plain | FieldRole::Message) => index,
+            _ if is_found(&fields[index]) => index,
             _ => continue,
         };
         let referred = &mut fields[referred];
@@ -172,6 +172,13 @@ fn give_slots(fields: &mut [Field]) {
             slots += 1;
         }
     }
+}
+
+/// Whether an event has an attribute there.
+fn is_found(field: &Field) -> bool {
+    !matches!(field.role, FieldRole::Plain | FieldRole::Message)
+        || plan::is_process_id(field)
+        || plan::is_thread_id(field)
 }
 
 impl Field {

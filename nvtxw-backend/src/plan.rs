@@ -10,7 +10,7 @@ use crate::refusal::{Cause, Refusal, Result};
 use crate::scalar::{Read, read};
 use crate::schema::{
     Attribute, AttributesAt, Beyond, Extent, Field, FieldKind, FieldRole, MessageAt, NamedScopes,
-    Place, Plan, Scopes, Shape, TimeAt, Way,
+    OsIdAt, Place, Plan, Scopes, Shape, TimeAt, Way,
 };
 use crate::spec::{EntrySpec, SchemaSpec};
 use crate::text::unit_size;
@@ -95,6 +95,17 @@ pub(crate) fn plan(
     };
     plan.at.purpose_scope = scope(true).map(|index| offset(Attribute::PurposeScope, index));
     plan.at.scope = scope(false).map(|index| offset(Attribute::Scope, index));
+    let mut os_id = |attribute: Attribute, is_it: fn(&Field) -> bool| {
+        let index = fields.iter().rposition(is_it)?;
+        Some(OsIdAt {
+            offset: offset(attribute, index),
+            is_wide: fields[index].size == 8,
+        })
+    };
+    if shape == Shape::Static || shape == Shape::Dynamic {
+        plan.at.process = os_id(Attribute::Process, is_process_id);
+        plan.at.thread = os_id(Attribute::Thread, is_thread_id);
+    }
     plan.late = late.into();
     let mut time_domains = times
         .iter()
@@ -164,7 +175,8 @@ pub(crate) fn plan(
         || plan.at.color.is_some()
         || plan.at.category.is_some()
         || plan.at.range_id.is_some()
-        || plan.at.names_scope();
+        || plan.at.names_scope()
+        || plan.at.names_os_id();
     plan.has_more = plan.has_attributes || !plan.checked.is_empty();
     plan.work = fields.iter().map(work).fold(0, u64::saturating_add);
     plan.slots = fields.iter().filter(|field| field.slot.is_some()).count();
@@ -358,6 +370,12 @@ impl AttributesAt {
     pub(crate) fn names_scope(&self) -> bool {
         self.purpose_scope.is_some() || self.scope.is_some()
     }
+
+    /// Whether payloads name processes or threads.
+    #[inline]
+    pub(crate) fn names_os_id(&self) -> bool {
+        self.process.is_some() || self.thread.is_some()
+    }
 }
 
 impl NamedScopes {
@@ -384,6 +402,8 @@ impl Plan {
                 Attribute::RangeId => at.range_id = Some(place),
                 Attribute::PurposeScope => at.purpose_scope = Some(place),
                 Attribute::Scope => at.scope = Some(place),
+                Attribute::Process => at.process.iter_mut().for_each(|id| id.offset = place),
+                Attribute::Thread => at.thread.iter_mut().for_each(|id| id.offset = place),
             }
         }
         at
@@ -406,6 +426,21 @@ impl Plan {
             self.scopes.general,
         ]
     }
+}
+
+/// Whether the field holds the number of a process.
+pub(crate) fn is_process_id(field: &Field) -> bool {
+    is_one(field, [EntryType::PidUInt32, EntryType::PidUInt64])
+}
+
+/// The same for a thread.
+pub(crate) fn is_thread_id(field: &Field) -> bool {
+    is_one(field, [EntryType::TidUInt32, EntryType::TidUInt64])
+}
+
+fn is_one(field: &Field, types: [EntryType; 2]) -> bool {
+    let is_plain = field.plain && field.count.is_none();
+    is_plain && matches!(field.kind, FieldKind::Scalar(ty) if types.contains(&ty))
 }
 
 /// Whether the field is a number, or numbers.

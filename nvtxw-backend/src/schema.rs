@@ -383,6 +383,14 @@ pub(crate) struct TimeAt {
     pub(crate) unsigned: bool,
 }
 
+/// Where the number of a process or a thread is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OsIdAt {
+    pub(crate) offset: usize,
+    /// Of 64 bits, and not of 32.
+    pub(crate) is_wide: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageAt {
     /// A registered string's handle.
@@ -412,6 +420,8 @@ pub(crate) struct AttributesAt {
     /// The scope of one thing that the event has.
     pub(crate) purpose_scope: Option<usize>,
     pub(crate) scope: Option<usize>,
+    pub(crate) process: Option<OsIdAt>,
+    pub(crate) thread: Option<OsIdAt>,
 }
 
 /// One of [`AttributesAt`].
@@ -424,6 +434,8 @@ pub(crate) enum Attribute {
     RangeId,
     PurposeScope,
     Scope,
+    Process,
+    Thread,
 }
 
 /// The scopes that semantics of entries name; 0 is none.

@@ -9,6 +9,7 @@ mod recent;
 mod rewrite;
 mod threads;
 
+use std::fmt::Display;
 use std::io;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -155,7 +156,7 @@ impl FormatStream for ChromeStream {
     type Emitter = Lines;
     type Left = Lines;
 
-    fn add_place(&mut self, track: TrackId, _scope: &ScopeRef) {
+    fn add_place(&mut self, track: TrackId, _scope: &impl Display) {
         self.lines.add_place(track);
     }
 

@@ -4,6 +4,7 @@
 //! encodes events as they come, into bytes that the stream's timeline keeps, and gets them back
 //! in order through [`Emit`].
 
+use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 
@@ -124,8 +125,8 @@ pub(crate) trait FormatStream: Send + 'static {
     /// What a stream leaves when it is closed.
     type Left: Send + 'static;
 
-    /// The timeline's next place, and the track that it is.
-    fn add_place(&mut self, track: TrackId, scope: &ScopeRef);
+    /// The timeline's next place, the track that it is, and the path of its scope.
+    fn add_place(&mut self, track: TrackId, scope: &impl Display);
 
     /// A counter that is sampled in `scope`. Returns its number, which counts from 0.
     fn add_counter(&mut self, track: TrackId, scope: &ScopeRef) -> u32;

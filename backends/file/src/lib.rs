@@ -34,7 +34,10 @@
 //!   `Thread[42]` or `TID[42]` right below, are held together by a process and a thread of Perfetto,
 //!   which shows them as such. A thread has the name of the resource that is its native thread, if
 //!   the domain has one. Numbers are from 1 to 2^31-1, and each stands for one place: a second place
-//!   with one is a plain track.
+//!   with one is a plain track. An event that has the ID of a process or a thread as a field of its own (of the types
+//!   for that, and not inside a struct) belongs there, if it names no scope itself: to the track of that
+//!   process or thread, or to `Process[1234]` and `Thread[42]`. A thread without a process is one of that
+//!   in which the scope is that counts else, or a plain track.
 //! - **Ranges.** Ranges that nest share a track; what overlaps by part gets a further one, which is
 //!   shown together with the first. Whatever the order in which they come, both keep their times.
 //!   A push or a start without its other half stays open; a pop or an end without one is refused. A

@@ -12,6 +12,7 @@ mod rows;
 mod table;
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -164,7 +165,7 @@ impl FormatStream for ParquetStream {
     type Emitter = Rows;
     type Left = Written;
 
-    fn add_place(&mut self, _track: TrackId, scope: &ScopeRef) {
+    fn add_place(&mut self, _track: TrackId, scope: &impl Display) {
         self.rows.add_place(text(scope));
     }
 
@@ -257,6 +258,6 @@ impl ParquetStream {
 }
 
 /// A scope as text, if it is one.
-fn text(scope: &ScopeRef) -> Option<String> {
+fn text(scope: &impl Display) -> Option<String> {
     Some(scope.to_string()).filter(|text| !text.is_empty())
 }

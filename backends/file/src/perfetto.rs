@@ -11,6 +11,7 @@ mod plan;
 mod quick;
 mod rewrite;
 
+use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 
@@ -124,7 +125,7 @@ impl FormatStream for PerfettoStream {
     type Emitter = Packets;
     type Left = Packets;
 
-    fn add_place(&mut self, track: TrackId, _scope: &ScopeRef) {
+    fn add_place(&mut self, track: TrackId, _scope: &impl Display) {
         self.packets.add_place(track);
     }
 

@@ -2,6 +2,7 @@
 
 mod half;
 mod order;
+mod place;
 mod sampled;
 
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ use nvtxw_backend::{
     SchemaRole, ScopeRef, Stream, StreamInfo, Text, Time, TimeRelation,
 };
 
+use self::place::OsId;
 use self::sampled::Sampled;
 use crate::capture::CaptureStream;
 use crate::chrome::Chrome;
@@ -77,6 +79,10 @@ pub(crate) struct StreamIn<F: Format> {
     places: HashMap<u64, u32>,
     /// The one of them that was used last.
     last_place: Option<(u64, u32)>,
+    /// Those of processes and threads that events name.
+    os_places: HashMap<OsId, u32>,
+    /// The first place on each track.
+    track_places: HashMap<TrackId, u32>,
     clocks: ClockReader,
     /// What was written with times by clocks of which more is known by now.
     history: Vec<(Past, Written)>,
@@ -103,6 +109,8 @@ impl<F: Format> StreamIn<F> {
             fields: Writer::default(),
             places: HashMap::new(),
             last_place: None,
+            os_places: HashMap::new(),
+            track_places: HashMap::new(),
             clocks: ClockReader::new(Arc::clone(&shared.clocks)),
             history: Vec::new(),
             epochs: Vec::new(),
@@ -115,37 +123,9 @@ impl<F: Format> StreamIn<F> {
         }
         // Tracks come in the order in which streams are opened, whoever writes first.
         let track = shared.tracks.default_place(info, number);
-        stream.add_place(track, &info.scope());
+        let place = stream.add_place(track, &info.scope());
+        stream.places.insert(info.scope().id(), place);
         stream
-    }
-
-    /// The timeline's number of the place that a scope is.
-    #[inline]
-    fn place(&mut self, id: u64, scope: impl FnOnce() -> ScopeRef) -> u32 {
-        match self.last_place {
-            Some((last, place)) if last == id => place,
-            _ => self.find_place(id, scope),
-        }
-    }
-
-    fn find_place(&mut self, id: u64, scope: impl FnOnce() -> ScopeRef) -> u32 {
-        let place = match self.places.get(&id) {
-            Some(&place) => place,
-            None => {
-                let scope = scope();
-                let track = self.shared.tracks.place(&self.info, &scope);
-                self.add_place(track, &scope)
-            }
-        };
-        self.last_place = Some((id, place));
-        place
-    }
-
-    fn add_place(&mut self, track: TrackId, scope: &ScopeRef) -> u32 {
-        self.out.add_place(track, scope);
-        let place = self.timeline.add_place();
-        self.places.insert(scope.id(), place);
-        place
     }
 
     /// The numbers of the clocks of an event's start and end.
@@ -165,7 +145,10 @@ impl<F: Format> StreamIn<F> {
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        let place = self.place(event.scope_id(), || event.scope());
+        let place = match event.process_id().or(event.thread_id()) {
+            None => self.place(event.scope_id(), || event.scope()),
+            Some(_) => self.os_place(event),
+        };
         let clocks = self.event_clocks(event.time_domain(), event.end_time_domain())?;
         self.timeline.clocks = clocks;
         let is_usual = self.are_nanoseconds(clocks);

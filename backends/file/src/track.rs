@@ -40,6 +40,16 @@ enum Anchor {
     Vm,
 }
 
+impl Anchor {
+    fn of(scope: &Scope) -> Self {
+        match scope.anchor() {
+            PredefinedScope::CurrentHwMachine => Self::Machine,
+            PredefinedScope::CurrentVm => Self::Vm,
+            _ => Self::Root,
+        }
+    }
+}
+
 /// What a track stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TrackKind {
@@ -127,7 +137,8 @@ struct Inner {
     known_scopes: HashMap<u32, u32>,
     /// The tracks of processes that are held together, by the track that carries the name.
     processes: HashMap<TrackId, Process>,
-    owners: HashSet<OwnerId>,
+    /// The track that carries the name of each process and thread.
+    owners: HashMap<OwnerId, TrackId>,
 }
 
 #[derive(Clone, Copy)]
@@ -154,6 +165,39 @@ impl Tracks {
         // Whoever comes first, the tracks are in the order of registration.
         inner.know_scopes(stream.domain());
         inner.place(stream, scope)
+    }
+
+    /// The place of what a stream writes of a process and a thread, of which one is given at least, and that
+    /// is else in `scope`; and its path. Without a process, a thread is one of that in which the scope is.
+    pub(crate) fn os_place(
+        &self,
+        stream: &StreamInfo,
+        scope: &ScopeRef,
+        process: Option<u64>,
+        thread: Option<u64>,
+    ) -> (TrackId, String) {
+        let mut inner = self.lock();
+        inner.know_scopes(stream.domain());
+        let mut path = String::new();
+        let track = inner.in_domain(stream, |inner| {
+            let domain = stream.domain();
+            let mut at = match (process, scope) {
+                (Some(process), _) => {
+                    let id = os_number(process).map(OwnerId::Process);
+                    inner.os_track(0, id, format!("Process[{process}]"), domain)
+                }
+                (None, ScopeRef::Registered(scope)) => inner.process_of(scope, domain),
+                (None, _) => 0,
+            };
+            inner.extend_path(&mut path, at);
+            if let Some(thread) = thread {
+                let id = os_number(thread).and_then(|id| inner.thread_of(at, id));
+                at = inner.os_track(at, id, format!("Thread[{thread}]"), domain);
+                inner.extend_path(&mut path, at);
+            }
+            at
+        });
+        (track, path)
     }
 
     /// The place of the counters that a stream samples in `scope`; 0 for the root.
@@ -282,11 +326,7 @@ impl Inner {
     }
 
     fn scope(&mut self, scope: &Scope, domain: &Domain) -> TrackId {
-        let anchor = match scope.anchor() {
-            PredefinedScope::CurrentHwMachine => Anchor::Machine,
-            PredefinedScope::CurrentVm => Anchor::Vm,
-            _ => Anchor::Root,
-        };
+        let anchor = Anchor::of(scope);
         let path = scope.path();
         let (shown, rest) = path.split_at(path.len().min(MAX_DEPTH));
         let mut at = 0;
@@ -316,18 +356,70 @@ impl Inner {
             return track;
         }
         let label = Label::new(segment.to_string());
-        let id = match self.processes.get(&at) {
-            _ if at == 0 => number(segment, ["process", "pid"]).map(OwnerId::Process),
-            Some(process) => number(segment, ["thread", "tid"]).map(|thread| OwnerId::Thread {
-                process: process.number,
-                thread,
-            }),
-            None => None,
+        let id = match at {
+            0 => number(segment, ["process", "pid"]).map(OwnerId::Process),
+            _ => number(segment, ["thread", "tid"]).and_then(|id| self.thread_of(at, id)),
         };
         // Of two places with one number the second is just a place.
-        let Some(id) = id.filter(|id| self.owners.insert(*id)) else {
-            return self.get(key, at, None, label);
+        match id.filter(|id| !self.owners.contains_key(id)) {
+            Some(id) => self.owner_track(at, id, key, label, domain),
+            None => self.get(key, at, None, label),
+        }
+    }
+
+    fn extend_path(&self, path: &mut String, track: TrackId) {
+        if let Some(index) = (track as usize).checked_sub(1) {
+            path.push('/');
+            path.push_str(&self.tracks[index].label.name);
+        }
+    }
+
+    /// The thread of this number, if `at` is a process.
+    fn thread_of(&self, at: TrackId, thread: u32) -> Option<OwnerId> {
+        self.processes.get(&at).map(|process| OwnerId::Thread {
+            process: process.number,
+            thread,
+        })
+    }
+
+    /// The track of a process at the root, or of a thread below `at`, whatever its scope is called.
+    fn os_track(
+        &mut self,
+        at: TrackId,
+        id: Option<OwnerId>,
+        name: String,
+        domain: &Domain,
+    ) -> TrackId {
+        let key = Key::Scope(at, Anchor::Root, name.clone());
+        let label = Label::new(name);
+        match id.map(|id| (id, self.owners.get(&id))) {
+            Some((_, Some(track))) => *track,
+            Some((id, None)) => self.owner_track(at, id, key, label, domain),
+            None => self.get(key, at, None, label),
+        }
+    }
+
+    /// The track of the process in which a scope is; 0 if it is in none.
+    fn process_of(&mut self, scope: &Scope, domain: &Domain) -> TrackId {
+        let Some(first) = scope.path().first() else {
+            return 0;
         };
+        let track = self.segment(0, Anchor::of(scope), first, domain);
+        match self.processes.contains_key(&track) {
+            true => track,
+            false => 0,
+        }
+    }
+
+    /// Makes the track of a process or a thread below `at`, and what holds the tracks below that.
+    fn owner_track(
+        &mut self,
+        at: TrackId,
+        id: OwnerId,
+        key: Key,
+        label: Label,
+        domain: &Domain,
+    ) -> TrackId {
         let (parent, name) = match id {
             OwnerId::Process(_) => (0, "Process".to_owned()),
             OwnerId::Thread { thread, .. } => (
@@ -341,6 +433,7 @@ impl Inner {
         };
         let holds = self.get(Key::Owner(id), parent, None, holder);
         let track = self.get(key, holds, None, label);
+        self.owners.insert(id, track);
         if let OwnerId::Process(number) = id {
             let process = Process {
                 number,
@@ -428,7 +521,12 @@ fn number(segment: &Segment, names: [&str; 2]) -> Option<u32> {
     let is_named = names
         .iter()
         .any(|name| segment.name().eq_ignore_ascii_case(name));
-    let number: u32 = segment.key().filter(|_| is_named)?.parse().ok()?;
+    os_number(segment.key().filter(|_| is_named)?.parse().ok()?)
+}
+
+/// A number that processes and threads may have.
+fn os_number(number: u64) -> Option<u32> {
+    let number = u32::try_from(number).ok()?;
     (1..=i32::MAX as u32).contains(&number).then_some(number)
 }
 
