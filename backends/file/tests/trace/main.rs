@@ -21,6 +21,8 @@ mod ranges;
 mod reader;
 #[path = "../../src/replay.rs"]
 mod replay;
+#[cfg(feature = "parquet")]
+mod retimed;
 mod table;
 mod tracks;
 mod unions;

@@ -1,0 +1,117 @@
+//! Rows of a dataset of the format `parquet` that were written before more was known of their clock.
+
+use std::fs;
+use std::path::Path;
+
+use nvtxw_abi::EntryType;
+use nvtxw_abi::raw::NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC;
+
+use crate::Run;
+use crate::dataset::read;
+use crate::table::{Plain, words};
+
+/// Events each 10 ticks of no known clock, of which each so many a sync point says more: a tick is a
+/// nanosecond first, then 2, then 3.
+fn write(config: &str) -> Run {
+    let run = Run::with(&format!("format=parquet|window=2|{config}"));
+    let domain = run.session.domain("");
+    let plain = Plain::new(domain);
+    let counter = domain.counter("load", EntryType::Int64.to_raw(), 0, None);
+    let mut stream = run.session.stream("main", domain, 0);
+    let name = domain.string("step") as i64;
+    for step in 0..60 {
+        let at = step * 10;
+        if step > 0 && step % 20 == 0 {
+            let time = 1000 + at * (step / 20 + 1);
+            stream
+                .sync(
+                    0,
+                    NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC.into(),
+                    [at, time],
+                )
+                .unwrap();
+        }
+        let payload = words(&[at, at + 5, name]);
+        stream.event(&[(plain.pushpop, &payload)]).unwrap();
+        stream.sample(at, counter, &step.to_ne_bytes()).unwrap();
+    }
+    stream.close().unwrap();
+    run
+}
+
+/// Starts, ends, and times of values.
+fn times(path: &Path) -> (Vec<(i64, i64)>, Vec<i64>) {
+    let int = |value: &serde_json::Value| value.as_i64().unwrap();
+    let events = read(path.join("events")).rows;
+    let values = read(path.join("counters")).rows;
+    let mut ranges: Vec<_> = (events.iter())
+        .map(|row| (int(&row["start_ns"]), int(&row["end_ns"])))
+        .collect();
+    ranges.sort();
+    let mut values: Vec<_> = values.iter().map(|row| int(&row["time_ns"])).collect();
+    values.sort();
+    (ranges, values)
+}
+
+fn fact(path: &Path, key: &str) -> Option<String> {
+    let facts = read(path.join("metadata")).rows;
+    let found = facts.iter().find(|row| row["key"] == key);
+    found.map(|row| row["value"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn rows_get_the_times_that_are_known_at_the_end_in_parts_of_any_size() {
+    // Between two sync points the line is straight; before the first it has the slope behind it.
+    let time = |tick: i64| match tick {
+        ..400 => 1400 + (tick - 200) * (2200 - 1400) / 200,
+        _ => 2200 + (tick - 400) * 4,
+    };
+    for config in ["", "part=7|row_group=3"] {
+        let run = write(config);
+        let path = run.path.clone();
+        let (before, _) = times(&path);
+        assert_ne!(before[0], (time(0), time(5)));
+        run.session.end().unwrap();
+        let (ranges, values) = times(&path);
+        let want: Vec<_> = (0..60)
+            .map(|step| (time(step * 10), time(step * 10 + 5)))
+            .collect();
+        assert_eq!(ranges, want, "{config}");
+        assert_eq!(values, want.iter().map(|range| range.0).collect::<Vec<_>>());
+        assert_eq!(fact(&path, "nvtxw.before_sync"), None);
+        assert_eq!(fact(&path, "nvtxw.unmerged"), None);
+        // Nothing else stays.
+        let folder = path.join("events/nvtxw_session=run/nvtxw_stream=main");
+        let names = fs::read_dir(folder).unwrap();
+        let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert!(names.all(|name| name.starts_with("part-0-")));
+    }
+}
+
+#[test]
+fn rows_keep_their_times_where_parts_can_not_be_written_once_more() {
+    for config in ["merge=false", "part=7"] {
+        let run = write(config);
+        let path = run.path.clone();
+        let before = times(&path);
+        let folder = run
+            .path
+            .join("counters/nvtxw_session=run/nvtxw_stream=main");
+        // The events' new parts are ready then.
+        let taken = folder.join(".part-0-0.parquet.merge");
+        fs::create_dir(&taken).unwrap();
+        run.session.end().unwrap();
+        assert_eq!(times(&path), before);
+        let want = match config {
+            "merge=false" => "the config key `merge` says so".to_owned(),
+            _ => format!("creating {}: Is a directory (os error 21)", taken.display()),
+        };
+        assert_eq!(fact(&path, "nvtxw.unmerged"), Some(want));
+        let count: u64 = fact(&path, "nvtxw.before_sync").unwrap().parse().unwrap();
+        assert!((40..120).contains(&count), "{count}");
+        let folder = path.join("events/nvtxw_session=run/nvtxw_stream=main");
+        let names = fs::read_dir(folder).unwrap();
+        let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert!(names.all(|name| name.starts_with("part-0-")));
+    }
+}
