@@ -124,6 +124,18 @@ pub fn run(options: &Options) -> Result<()> {
     }
 }
 
+/// The library that NVTXW's own search finds for this program.
+pub fn found_by(program: &Path) -> Result<Option<OsString>> {
+    let options = Options {
+        library: None,
+        program: program.exists().then(|| program.to_owned()),
+        json: false,
+        probe: false,
+    };
+    let found = candidates(&options)?.into_iter().find(|it| it.wins);
+    Ok(found.and_then(|it| it.library).map(OsString::from))
+}
+
 /// All that may be loaded, in the order in which it is looked for.
 fn candidates(options: &Options) -> Result<Vec<Candidate>> {
     let program = match &options.program {

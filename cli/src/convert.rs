@@ -23,13 +23,14 @@ mod tracks;
 mod warnings;
 mod write;
 
+use std::borrow::Cow;
 use std::env;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use nvtxw::Session;
+use nvtxw::{Backend, Config, Session};
 
 use self::input::is_standard;
 use self::trace::Trace;
@@ -195,10 +196,47 @@ fn read(options: &Options, bar: &ProgressBar, trace: &mut Trace) -> Result<()> {
         Some(source) => source,
         None => guess(&mut input, &options.input)?,
     };
+    read_as(source, input, &options.input, &options.table, trace)
+}
+
+fn read_as(
+    source: Source,
+    input: Box<dyn BufRead>,
+    path: &Path,
+    columns: &table::Columns,
+    trace: &mut Trace,
+) -> Result<()> {
     match source {
-        Source::Chrome => chrome::read(input, &options.input, trace),
-        Source::Csv => table::read(input, &options.input, &options.table, trace),
+        Source::Chrome => chrome::read(input, path, trace),
+        Source::Csv => table::read(input, path, columns, trace),
     }
+}
+
+/// Opens `path`, and decompresses it.
+pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+    input::open(path, &ProgressBar::hidden())
+}
+
+/// Writes what `input` holds, which is that of `path`, to this backend.
+pub fn onto(
+    path: &Path,
+    mut input: Box<dyn BufRead>,
+    backend: &Backend,
+    config: &Config,
+) -> Result<()> {
+    let mut trace = Trace::new(&env::temp_dir());
+    let source = guess(&mut input, path)?;
+    let columns = table::Columns::default();
+    let read = read_as(source, input, path, &columns, &mut trace);
+    let flows = ties::resolve(&mut trace)?;
+    if trace.number == 0 {
+        read?;
+        return Ok(());
+    }
+    let mut session = Session::begin(backend, &name(path), config)?;
+    write::write(&mut session, trace, flows, || {})?;
+    session.end()?;
+    read
 }
 
 /// What the input is, by what it begins with.
@@ -227,18 +265,8 @@ fn guess(input: &mut impl BufRead, path: &Path) -> Result<Source> {
 fn write(options: &Options, trace: Trace, flows: sorter::Sorted) -> Result<()> {
     let warnings = trace.warnings.to_string();
     let output = output::open(options)?;
-    let name = options
-        .input
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy();
-    let name = if is_standard(&options.input) {
-        "standard input".into()
-    } else {
-        name
-    };
     let bar = progress::count("writing", trace.number);
-    let mut session = Session::begin(&output.backend, &name, &output.config)?;
+    let mut session = Session::begin(&output.backend, &name(&options.input), &output.config)?;
     let written = write::write(&mut session, trace, flows, || bar.inc(1))?;
     session.end()?;
     bar.finish_and_clear();
@@ -247,6 +275,14 @@ fn write(options: &Options, trace: Trace, flows: sorter::Sorted) -> Result<()> {
         eprintln!("{written}");
     }
     output.end()
+}
+
+/// What the session is called.
+fn name(input: &Path) -> Cow<'_, str> {
+    match is_standard(input) {
+        true => "standard input".into(),
+        false => input.file_name().unwrap_or_default().to_string_lossy(),
+    }
 }
 
 /// The folder for what memory doesn't hold: where the output goes, which has room for it.

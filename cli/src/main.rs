@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 mod backends;
+mod check;
 mod convert;
 mod error;
 mod info;
@@ -34,13 +35,14 @@ Examples:
 
 Exit codes:
   0  all is well
-  1  done, and what was found is not well: warnings with `--strict`, a file that was cut or damaged, no backend
+  1  done, and what was found is not well: warnings with `--strict`, a file that was cut or damaged, no backend, findings of `check`
   2  not done, or not all: wrong options, or a file that can't be read or written";
 
 #[derive(Subcommand)]
 enum Command {
     Convert(convert::Options),
     Info(info::Options),
+    Check(check::Options),
     Backends(backends::Options),
     Completions(manual::Completions),
     Man(manual::Man),
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Convert(options) => convert::run(&options),
         Command::Info(options) => info::run(&options),
+        Command::Check(options) => check::run(&options),
         Command::Backends(options) => backends::run(&options),
         Command::Completions(options) => manual::completions(&options, Cli::command()),
         Command::Man(options) => manual::man(&options, Cli::command()),

@@ -12,7 +12,7 @@ use super::trace::Trace;
 use crate::error::{Error, Result};
 
 /// Which columns of a table are what
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(next_help_heading = "Tables (CSV)")]
 pub struct Columns {
     /// The column of starts, or of moments [default: `start`, `begin`, `time`, `timestamp` or `ts`]
