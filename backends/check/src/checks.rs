@@ -120,7 +120,7 @@ impl Checks {
             self.check_order(scope, (time_domain, time_domain), Time::Point(time));
             if has_limits {
                 let wrong = values::sample(counter, &sample);
-                self.note_wrong(time, wrong, &format!("counter `{}`: ", counter.name()));
+                self.note_wrong(time, wrong, Some(counter));
             }
             self.items += 1;
         }
@@ -252,7 +252,7 @@ impl Checks {
             });
         }
         let wrong = self.watched.event(event);
-        self.note_wrong(time.start(), wrong, "");
+        self.note_wrong(time.start(), wrong, None);
     }
 
     #[inline]
@@ -294,14 +294,20 @@ impl Checks {
     }
 
     #[inline]
-    fn note_wrong(&mut self, time: i64, wrong: Wrong, whose: &str) {
+    fn note_wrong(&mut self, time: i64, wrong: Wrong, counter: Option<&Counter>) {
         if let Some(text) = wrong.text {
             self.note(FindingKind::NotUtf8, self.items, time, || text);
         }
         if let Some(limit) = wrong.limit {
-            self.note(FindingKind::CounterLimit, self.items, time, || {
-                format!("{whose}{limit}")
-            });
+            self.note(
+                FindingKind::CounterLimit,
+                self.items,
+                time,
+                || match counter {
+                    Some(counter) => format!("counter `{}`: {limit}", counter.name()),
+                    None => limit,
+                },
+            );
         }
     }
 
