@@ -20,9 +20,10 @@ fn what_is_used_is_registered_before() {
         .program
         .domain(scene.session, Some(c"other"))
         .expect("a domain");
+    let entries = mark_entries();
     let attr = with_id(
         STATIC_ID,
-        schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries()),
+        schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries),
     );
     scene
         .program
@@ -80,7 +81,8 @@ fn flags_that_are_reserved_are_not_set() {
     let scene = Scene::new();
     let (program, domain) = (&scene.program, scene.domain);
     let mark = mark_entries()[0];
-    let attr = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK | 1 << 9, &[mark]);
+    let entries = [mark];
+    let attr = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK | 1 << 9, &entries);
     program
         .schema(domain, &named(c"a", attr))
         .expect("a schema");
@@ -315,9 +317,10 @@ fn names_and_ids_are_given_once() {
     program
         .scope(other, NVTX_SCOPE_ROOT, Some(c"GPU[0]"), 0)
         .expect("a scope");
+    let entries = mark_entries();
     let attr = with_id(
         STATIC_ID,
-        schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries()),
+        schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries),
     );
     let attr = named(c"Kernel", attr);
     program.schema(other, &attr).expect("a schema");

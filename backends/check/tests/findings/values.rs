@@ -47,7 +47,8 @@ fn a_category_has_a_name_and_has_it_first() {
 fn text_in_events_is_utf8() {
     let scene = Scene::new();
     let marks = scene.marks();
-    let attr = message_attr(&[message_entry()]);
+    let entries = [message_entry()];
+    let attr = message_attr(&entries);
     let message = scene.program.schema(scene.domain, &attr).expect("a schema");
     let entries = [
         mark_entries()[0],
