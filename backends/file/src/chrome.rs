@@ -213,10 +213,6 @@ impl FormatStream for ChromeStream {
         self::value(value.unwrap_or(Number::Float(f64::NAN)), out);
     }
 
-    fn begin_epoch(&mut self, _moved: impl Fn(i64) -> Option<i64>) {
-        self.lines.mark();
-    }
-
     fn begin(&mut self) -> &mut Lines {
         &mut self.lines
     }

@@ -25,7 +25,7 @@ use self::relation::{Contradiction, Relation};
 use self::route::Route;
 
 pub(crate) use self::reader::{ClockReader, Past};
-pub(crate) use self::time_map::TimeMap;
+pub(crate) use self::time_map::{Side, TimeMap};
 
 /// The clocks of a session, and what is known of them together.
 #[derive(Default)]

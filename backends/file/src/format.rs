@@ -178,7 +178,8 @@ pub(crate) trait FormatStream: Send + 'static {
     }
 
     /// What follows has times by which clocks are known now, in another way than before. Only who
-    /// writes events once more has to know. `moved` has the times of before as they are now.
+    /// writes events once more, and passes over [marks](Emit::mark), has to know. `moved` has the times of
+    /// before as they are now.
     fn begin_epoch(&mut self, _moved: impl Fn(i64) -> Option<i64>) {}
 
     /// Begins a run of events.

@@ -22,12 +22,15 @@ struct Slice {
     /// The first half that it came from, while its end is not written.
     half: Option<u64>,
     /// The end that was asked for while an inner one was still open, and the fields for it.
-    asked: Option<Box<(i64, Vec<u8>)>>,
+    asked: Option<Box<(Asked, Vec<u8>)>>,
     /// Of a half whose end was not known when it came: where it starts, and the bounds between which
     /// its end changes nothing about where anything stands.
     start: i64,
     settled: (i64, i64),
 }
+
+/// The end that a range has itself, and the clock that it is by.
+type Asked = (i64, u8);
 
 /// The bounds of ends that change nothing, as long as all do.
 const ANY: (i64, i64) = (i64::MIN, i64::MAX);
@@ -387,8 +390,9 @@ impl Lanes {
         &mut self,
         half: u64,
         end: i64,
+        clock: u8,
         fields: &[u8],
-        mut emit: impl FnMut(u32, i64, i64, &[u8]),
+        mut emit: impl FnMut(u32, i64, Asked, &[u8]),
     ) -> u64 {
         let Some(index) = self.open.remove(&half) else {
             return 0;
@@ -410,19 +414,19 @@ impl Lanes {
             .iter()
             .any(|inner| inner.half.is_some())
         {
-            lane.slices[at].asked = Some(Box::new((end, fields.to_vec())));
+            lane.slices[at].asked = Some(Box::new(((end, clock), fields.to_vec())));
             return 0;
         }
         let mut moved = 0;
-        let mut close = |lane: &mut Lane, start: i64, asked: i64, fields: &[u8]| {
-            let end = asked.max(lane.latest_end).max(start);
-            moved += u64::from(end > asked);
+        let mut close = |lane: &mut Lane, start: i64, asked: Asked, fields: &[u8]| {
+            let end = asked.0.max(lane.latest_end).max(start);
+            moved += u64::from(end > asked.0);
             lane.latest_end = end;
             // What starts earlier would have to end inside of the range that is closed here.
             lane.from = lane.from.max(end);
             emit(index, end, asked, fields);
         };
-        close(lane, start, end, fields);
+        close(lane, start, (end, clock), fields);
         lane.slices.truncate(at);
         while let Some(outer) = lane.slices.last_mut()
             && let Some(asked) = outer.asked.take()
@@ -467,7 +471,7 @@ mod tests {
 
     fn close(lanes: &mut Lanes, id: u64, end: i64) -> (u64, Vec<(u32, i64)>) {
         let mut ends = Vec::new();
-        let moved = lanes.close(id, end, &[], |lane, end, _, _| ends.push((lane, end)));
+        let moved = lanes.close(id, end, 0, &[], |lane, end, _, _| ends.push((lane, end)));
         (moved, ends)
     }
 

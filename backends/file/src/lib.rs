@@ -112,9 +112,11 @@
 //!
 //! What is in the window when a relation comes, gets the times that are known when it is written. What
 //! was written before gets them when the session ends, and the file is [put in
-//! order](#when-it-is-written). It keeps the times that it got, and is counted as `nvtxw.before_sync`,
-//! if its stream has events of several clocks, if the file can't hold the time (the base of a Perfetto
-//! file is decided by then), and without `merge`.
+//! order](#when-it-is-written): each by its own clock, those of its start and its end if these are two. It
+//! keeps the times that it got, and is counted as `nvtxw.before_sync`, if the file can't hold the time (the
+//! base of a Perfetto file is decided by then), or 64 bits can't, without `merge`, and in Parquet if its
+//! stream has events of several clocks. So is a range of two clocks that would end before it starts: it has
+//! no length then.
 //!
 //! Attributes tell each clock: `nvtxw.clock.0` is its name, with `.ticks_per_second`, `.start`,
 //! `.type`, `.scope`, `.properties`, and `.time_line`, the clock whose time line it is on, if it is

@@ -14,7 +14,7 @@ use std::path::Path;
 
 pub(crate) use self::arrows::ArrowEnd;
 use self::arrows::Arrows;
-use crate::clock::TimeMap;
+use crate::clock::{Side, TimeMap};
 use crate::proto::Writer;
 use crate::sorter::{self, Key, Sorted, Sorter};
 use crate::tally::Tally;
@@ -188,8 +188,8 @@ pub(crate) fn unknown() -> io::Error {
 /// Takes events as they stand in a file, and sorts them.
 pub(crate) struct Events {
     sorter: Sorter,
-    /// Of each stream, with the epoch of what comes next.
-    maps: Vec<(Option<TimeMap>, usize)>,
+    /// Of each stream, with the mark before what comes next.
+    maps: Vec<(Option<TimeMap>, u32)>,
     /// The times that events may have.
     times: RangeInclusive<i64>,
     /// How many events keep times that are others by now.
@@ -235,17 +235,17 @@ impl Events {
         }
     }
 
-    /// What comes next in a stream has times that were known in another way.
-    pub(crate) fn begin_epoch(&mut self, stream: u32) {
-        self.maps[stream as usize].1 += 1;
+    /// What comes next in a stream has times by the clocks of this mark.
+    pub(crate) fn mark(&mut self, stream: u32, number: u32) {
+        self.maps[stream as usize].1 = number;
     }
 
     /// What a time is by now, and whether that could be told.
-    fn moved(&self, stream: u32, time: i64) -> (i64, bool) {
-        let (Some(map), epoch) = &self.maps[stream as usize] else {
+    fn moved(&self, stream: u32, side: Side, time: i64) -> (i64, bool) {
+        let (Some(map), mark) = &self.maps[stream as usize] else {
             return (time, true);
         };
-        match map.time(*epoch, time) {
+        match map.time(*mark, side, time) {
             Some(moved) if self.times.contains(&moved) => (moved, true),
             _ => (time, false),
         }
@@ -257,7 +257,7 @@ impl Events {
         kept.clear();
         kept.extend_from_slice(fields);
         let number = self.next_number();
-        let (start, is_moved) = self.moved(lane.stream, time);
+        let (start, is_moved) = self.moved(lane.stream, Side::Start, time);
         self.lane(lane).push(Open {
             start,
             is_moved,
@@ -281,7 +281,7 @@ impl Events {
             true => Kind::PushPop,
             false => Kind::StartEnd,
         };
-        let (end, is_moved) = self.moved(lane.stream, time);
+        let (end, is_moved) = self.moved(lane.stream, Side::End, time);
         self.unmoved += u64::from(!(is_moved && range.is_moved));
         let key = Key {
             group: lane.stream,
@@ -308,7 +308,7 @@ impl Events {
             On::Place(place) => Kind::Instant.header(place),
             On::Counter(counter) => Kind::Value.header(counter),
         };
-        let (time, is_moved) = self.moved(stream, time);
+        let (time, is_moved) = self.moved(stream, Side::Start, time);
         self.unmoved += u64::from(!is_moved);
         let key = Key {
             group: stream,

@@ -211,10 +211,6 @@ impl FormatStream for PerfettoStream {
         self.packets.send()
     }
 
-    fn begin_epoch(&mut self, _moved: impl Fn(i64) -> Option<i64>) {
-        self.packets.mark();
-    }
-
     fn begin(&mut self) -> &mut Packets {
         self.packets.texts(&mut self.encoder.texts.new);
         self.packets.begin(self.session.decide_base());

@@ -68,8 +68,8 @@ pub(crate) struct Closed<L> {
     pub(crate) lost: u64,
     /// What was written by which clocks, as they were known then.
     pub(crate) history: Vec<(Past, Written)>,
-    /// The same for each part of what was written, if there is only one clock.
-    pub(crate) epochs: Vec<Past>,
+    /// The clocks that the marks in the output tell, of starts and of ends, as they were known then.
+    pub(crate) marks: Vec<[Past; 2]>,
     /// Whether it is out of order.
     pub(crate) is_unsettled: bool,
     /// What is needed to write it once more.
@@ -242,23 +242,20 @@ impl<F: Format> SessionIn<F> {
             let moved = stream.history.iter().filter(|(past, written)| {
                 written.count > 0 && self.0.clocks.has_moved(past, written.times)
             });
-            let moved = moved.map(|(_, written)| written.count).sum();
-            stream.tally.before_sync = moved;
-            let times = match moved {
-                0 => None,
-                _ => TimeMap::new(&self.0.clocks, stream.epochs),
-            };
+            let moved: u64 = moved.map(|(_, written)| written.count).sum();
+            let is_known = moved > 0 && !stream.marks.is_empty();
+            let times = is_known.then(|| TimeMap::new(&self.0.clocks, stream.marks));
             if let Some(left) = stream.left {
                 // What depends on whether it is written once more.
-                let mut met = Tally {
+                let met = Tally {
                     overlapping_pushpop: mem::take(&mut stream.tally.overlapping_pushpop),
+                    before_sync: moved,
                     ..Tally::default()
                 };
-                if times.is_some() {
-                    met.before_sync = mem::take(&mut stream.tally.before_sync);
-                }
                 let is_settled = !(F::IS_ORDERED && stream.is_unsettled) && times.is_none();
                 streams.push((is_settled, met, Again { left, times }));
+            } else {
+                stream.tally.before_sync += moved;
             }
             all += stream.tally;
         }

@@ -86,7 +86,10 @@ pub(crate) struct StreamIn<F: Format> {
     clocks: ClockReader,
     /// What was written with times by clocks of which more is known by now.
     history: Vec<(Past, Written)>,
-    /// While there is only one clock: as it was known when what stands between two marks of the file
+    /// The clocks of starts and of ends behind each mark in the output, as they were known then, by its
+    /// number. The first one is that of what is before all marks.
+    marks: Vec<[Past; 2]>,
+    /// For formats without marks, while there is only one clock: as it was known in each epoch of what
     /// was written.
     epochs: Vec<Past>,
     /// Counters and groups in a scope.
@@ -113,6 +116,7 @@ impl<F: Format> StreamIn<F> {
             track_places: HashMap::new(),
             clocks: ClockReader::new(Arc::clone(&shared.clocks)),
             history: Vec::new(),
+            marks: Vec::new(),
             epochs: Vec::new(),
             counters: Vec::new(),
             counter_indices: HashMap::new(),
@@ -272,6 +276,7 @@ impl<F: Format> StreamIn<F> {
             self.retime();
             if self.timeline.must_write() {
                 self.timeline.flush(self.out.begin());
+                self.note_marks();
                 self.timeline.share_memory();
                 self.out.send()?;
             }
@@ -308,7 +313,7 @@ impl<F: Format> StreamIn<F> {
     fn retime(&mut self) {
         self.refresh();
         self.timeline.is_precise = self.clocks.must_be_precise();
-        let is_first = self.epochs.is_empty();
+        let is_first = self.marks.is_empty();
         if self.clocks.has_past() {
             let Self { clocks, out, .. } = self;
             self.timeline
@@ -316,11 +321,24 @@ impl<F: Format> StreamIn<F> {
             if !is_first {
                 out.begin_epoch(|time| clocks.moved_from_first(time));
                 self.epochs.extend(clocks.only());
+                self.timeline.forget_marks();
             }
             self.clocks.forget_past();
         }
         if is_first {
             self.epochs.extend(self.clocks.only());
+            // Until the first mark.
+            let clock = || self.clocks.present(0);
+            self.marks
+                .extend(clock().zip(clock()).map(<[Past; 2]>::from));
+        }
+    }
+
+    /// Notes what the marks mean that were written.
+    fn note_marks(&mut self) {
+        for [start, end] in self.timeline.take_marks() {
+            let clocks = self.clocks.present(start).zip(self.clocks.present(end));
+            self.marks.extend(clocks.map(<[Past; 2]>::from));
         }
     }
 
@@ -487,6 +505,7 @@ impl<F: Format> Stream for StreamIn<F> {
         if !self.timeline.is_empty() {
             self.retime();
             self.timeline.finish(self.out.begin());
+            self.note_marks();
         }
         for (clock, past) in self.clocks.all() {
             self.history.push((past, self.timeline.take_written(clock)));
@@ -494,16 +513,21 @@ impl<F: Format> Stream for StreamIn<F> {
         let sent = self.out.close();
         let tally = self.timeline.tally;
         let lost = self.out.lost();
-        let epochs = match self.clocks.only() {
-            Some(_) => mem::take(&mut self.epochs),
-            None => Vec::new(),
+        let epochs = mem::take(&mut self.epochs);
+        let marks = match (F::IS_ORDERED, self.clocks.only()) {
+            (true, _) => mem::take(&mut self.marks),
+            (false, Some(_)) => epochs
+                .into_iter()
+                .map(|past| [past.clone(), past])
+                .collect(),
+            (false, None) => Vec::new(),
         };
         self.shared.close(Closed {
             info: Arc::clone(&self.info),
             tally,
             lost,
             history: mem::take(&mut self.history),
-            epochs,
+            marks,
             is_unsettled: self.timeline.is_unsettled(),
             left: self.out.leave(),
         });
@@ -520,6 +544,7 @@ impl<F: Format> Flush for StreamIn<F> {
         }
         self.retime();
         self.timeline.rest(self.out.begin());
+        self.note_marks();
         self.out.send()?;
         Ok(true)
     }
@@ -529,6 +554,7 @@ impl<F: Format> Flush for StreamIn<F> {
         if self.timeline.has_waiting() {
             self.retime();
             self.timeline.flush_all(self.out.begin());
+            self.note_marks();
             self.timeline.share_memory();
             self.out.send()?;
         }

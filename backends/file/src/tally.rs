@@ -19,7 +19,7 @@ pub(crate) struct Tally {
     pub(crate) end_without_start: u64,
     /// Sync points and conversion factors that contradict earlier ones.
     pub(crate) contradicting_relations: u64,
-    /// Events that were written before more was known of their clocks, which gives them other times.
+    /// Events that keep another time than the one that is known of their clocks in the end.
     pub(crate) before_sync: u64,
     /// All events and samples that were refused.
     pub(crate) refused: u64,

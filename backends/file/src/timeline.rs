@@ -20,6 +20,7 @@ use self::claims::Claims;
 use self::half::{Half, Start};
 pub(crate) use self::order::{Break, Claim};
 use self::part::{Item, Key, Kind, Part, Run};
+use self::retime::Marks;
 pub(crate) use self::retime::Written;
 use crate::budget::{Budget, Share};
 use crate::lane::Lanes;
@@ -49,6 +50,9 @@ pub(crate) trait Emit {
     fn value(&mut self, counter: u32, time: i64, fields: &[u8]);
     /// So many events on one track, in the form that they have in the file.
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]);
+    /// What follows is by clocks that this number stands for. Only who writes events once more has to
+    /// know.
+    fn mark(&mut self, _number: u32) {}
     /// The fields of an event that was ready, for when it must change.
     fn fields_of(ready: &[u8]) -> &[u8];
 }
@@ -190,6 +194,7 @@ pub(crate) struct Timeline {
     pub(crate) is_precise: bool,
     /// By clock.
     written: Vec<Written>,
+    marks: Marks,
     pub(crate) tally: Tally,
 }
 
@@ -494,7 +499,10 @@ impl Timeline {
         let mut due = due.iter().peekable();
         let mut run = Run::default();
         let first = due.peek().map(|push| push.key);
-        let done = self.write_chain(part, first, &mut run, out);
+        let done = match self.mark_chain(part, out) {
+            true => self.write_chain(part, first, &mut run, out),
+            false => 0,
+        };
         for item in &part.items[done..] {
             if due.peek().is_some() {
                 let key = item.key();
@@ -502,6 +510,10 @@ impl Timeline {
                     run.end(part, out);
                     self.open(push, out);
                 }
+            }
+            if self.is_precise && !self.marks.hold(item.clocks) {
+                run.end(part, out);
+                self.marks.set(item.clocks, out);
             }
             let bytes = part.bytes_of(item);
             match item.ready {
@@ -567,6 +579,13 @@ impl Timeline {
 
     fn emit(&mut self, item: &Item, fields: &[u8], out: &mut impl Emit) {
         let is_range = matches!(item.kind, Kind::PushPop | Kind::StartEnd);
+        let mut item = *item;
+        if is_range && item.end < item.start {
+            // By what is known now of the two clocks that it is of.
+            item.end = item.start;
+            self.tally.before_sync += 1;
+        }
+        let item = &item;
         if !out.holds(item.start) || is_range && !out.holds(item.end) {
             self.tally.outside_base += 1;
             return;
@@ -588,10 +607,16 @@ impl Timeline {
             }
             Kind::Close => {
                 let lanes = &mut self.places[item.track as usize].lanes;
-                let push = item.end as u64;
-                let moved = lanes.close(push, item.start, fields, |lane, end, asked, fields| {
-                    out.end(item.track, lane, end, asked, fields);
-                });
+                let (push, clock) = (item.end as u64, item.clocks[0]);
+                let (marks, is_precise) = (&mut self.marks, self.is_precise);
+                let moved =
+                    lanes.close(push, item.start, clock, fields, |lane, end, of, fields| {
+                        let (asked, clock) = of;
+                        if is_precise {
+                            marks.set([clock; 2], out);
+                        }
+                        out.end(item.track, lane, end, asked, fields);
+                    });
                 self.tally.overlapping_pushpop += moved;
             }
         }

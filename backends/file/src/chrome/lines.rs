@@ -69,8 +69,8 @@ pub(super) const DELTA: &[u8] = b",\"delta\":";
 /// What stands before the end that a range has itself.
 pub(super) const MOVED_END: &[u8] = b"\"nvtxw.end\":";
 
-/// The name of what marks that a stream's times are known in another way from here on.
-pub(super) const EPOCH: &str = "nvtxw.epoch";
+/// The name of what marks that a stream goes on with times by other clocks, or by what is known of them by then.
+pub(super) const MARK: &str = "nvtxw.epoch";
 
 /// What ends the line of an event.
 pub(super) const CLOSE: &[u8; 2] = b"}}";
@@ -127,16 +127,6 @@ impl Lines {
     /// The sources of counters.
     pub(super) fn sources(&self) -> impl Iterator<Item = u64> {
         self.counters.iter().map(|counter| counter.source)
-    }
-
-    /// Notes that what follows has times that are known in another way.
-    pub(super) fn mark(&mut self) {
-        let out = &mut self.outlet.out;
-        out.raw(b",\n");
-        threads::metadata(threads::SESSION, None, EPOCH, out);
-        out.raw(b"\"stream\":");
-        json::digits(self.number, out);
-        out.raw(b"}}");
     }
 
     /// The place with the next number of the timeline.
@@ -363,6 +353,17 @@ impl Thread {
 }
 
 impl Emit for Lines {
+    fn mark(&mut self, number: u32) {
+        let out = &mut self.outlet.out;
+        out.raw(b",\n");
+        threads::metadata(threads::SESSION, None, MARK, out);
+        out.raw(b"\"stream\":");
+        json::digits(self.number, out);
+        out.raw(b",\"number\":");
+        json::digits(number, out);
+        out.raw(b"}}");
+    }
+
     fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, nests: bool, event: &[u8]) {
         self.use_lane(place, lane);
         let thread = &self.places[place as usize].1[lane as usize];

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::arrow::{FLOWS, copy, flows};
 use super::encoder::{FLOW, args_of, has_flows};
-use super::lines::{CLOSE, DELTA, EPOCH, Lines, MOVED_END, value_of};
+use super::lines::{CLOSE, DELTA, Lines, MARK, MOVED_END, value_of};
 use super::threads::Forgotten;
 use super::{BEGIN, Chrome};
 use crate::merge::{ArrowEnd, Events, Lane, Rewrite, unknown};
@@ -352,11 +352,13 @@ impl Reader {
             return self.lanes.contains_key(&thread).then_some(Ok(()));
         }
         rest.skip(b",\"name\":\"")?;
-        rest.skip(EPOCH.as_bytes())?;
+        rest.skip(MARK.as_bytes())?;
         rest.skip(b"\",\"args\":{\"stream\":")?;
         let stream = *self.streams.get(&rest.number()?)?;
+        rest.skip(b",\"number\":")?;
+        let number = u32::try_from(rest.number()?).ok()?;
         let completed = self.complete(events);
-        events.begin_epoch(stream);
+        events.mark(stream, number);
         Some(completed)
     }
 

@@ -33,6 +33,7 @@ struct Clock {
 }
 
 /// A clock as it was known at some time.
+#[derive(Clone)]
 pub(crate) struct Past {
     /// Among the clocks of the session.
     pub(super) number: usize,
@@ -171,6 +172,11 @@ impl ClockReader {
             [clock] => Some(clock.past()),
             _ => None,
         }
+    }
+
+    /// The clock with this number, as it is known now; `None` if there is none.
+    pub(crate) fn present(&self, number: u8) -> Option<Past> {
+        self.read.get(usize::from(number)).map(Clock::past)
     }
 
     /// Whether it matters which times are written by which clocks.

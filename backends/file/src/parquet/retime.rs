@@ -15,7 +15,7 @@ use parquet::errors::ParquetError;
 
 use super::dataset::Dataset;
 use super::table::{Parts, hidden, plain, properties};
-use crate::clock::TimeMap;
+use crate::clock::{Side, TimeMap};
 use crate::scratch::about;
 
 /// So many rows are read at once.
@@ -47,10 +47,10 @@ impl NewParts {
             for (path, part) in table.paths.iter().zip(0..) {
                 let epoch_of = |row| {
                     let later = |epoch: &(usize, usize)| *epoch <= (part, row);
-                    table.epochs.partition_point(later)
+                    table.epochs.partition_point(later) as u32
                 };
                 let count = self.rewrite(&written.dataset, path, |row, time| {
-                    times.time(epoch_of(row), time)
+                    times.time(epoch_of(row), Side::Start, time)
                 })?;
                 unmoved += if is_counted { count } else { 0 };
             }

@@ -22,6 +22,14 @@ const SESSION_SEQUENCE: u32 = 1;
 /// The annotation of a range that tells its end, in the file's times, where the file shows a later one.
 const MOVED_END: &str = "nvtxw.end";
 
+/// Above the bits of the flags of a packet that is a mark there is its number, from 1.
+const MARK_SHIFT: u32 = 2;
+
+/// The number of a mark that has these flags.
+pub(super) fn mark_of(flags: u64) -> Option<u32> {
+    u32::try_from((flags >> MARK_SHIFT).checked_sub(1)?).ok()
+}
+
 /// Packets about the session as a whole.
 pub(crate) struct Header(Writer);
 
@@ -268,11 +276,6 @@ impl Packets {
         &self.counters
     }
 
-    /// Writes a packet of nothing, which readers pass over.
-    pub(super) fn mark(&mut self) {
-        packet(&mut self.outlet.out, self.sequence, 0, 0, |_| {});
-    }
-
     /// The place with the next number of the timeline.
     pub(crate) fn add_place(&mut self, place: TrackId) {
         self.places.push((place, Vec::new()));
@@ -454,6 +457,12 @@ impl Packets {
 }
 
 impl Emit for Packets {
+    /// Writes a packet of nothing, which readers pass over. The number is where no flag is.
+    fn mark(&mut self, number: u32) {
+        let flags = (u64::from(number) + 1) << MARK_SHIFT;
+        packet(&mut self.outlet.out, self.sequence, flags, 0, |_| {});
+    }
+
     fn holds(&self, time: i64) -> bool {
         shift(self.base, time).is_some()
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::bundle::{bundle, unpack};
 use super::field::{annotation, event, packet, trace};
 use super::framing::{Source, after_packet};
-use super::packet::Packets;
+use super::packet::{Packets, mark_of};
 use crate::merge::{Events, Lane, Rewrite, unknown};
 use crate::outlet::RUN;
 use crate::proto::{Fields, Value};
@@ -152,7 +152,7 @@ impl Reader {
     /// Takes the event that a packet is, or copies it if it belongs to the rest of the file.
     fn read(&mut self, packet: &[u8], events: &mut Events, copy: &mut Vec<u8>) -> io::Result<()> {
         let (mut stream, mut nests, mut time, mut event) = (None, false, 0, None);
-        let mut is_mark = true;
+        let (mut flags, mut has_more) = (0, false);
         for (index, field) in Fields::of(content(packet)?).enumerate() {
             match field {
                 (packet::SEQUENCE, Value::Int(sequence)) => {
@@ -163,20 +163,25 @@ impl Reader {
                     }
                     continue;
                 }
+                (packet::SEQUENCE_FLAGS, Value::Int(value)) => {
+                    flags = value;
+                    continue;
+                }
                 (packet::TIMESTAMP, Value::Int(value)) => time = value,
                 (packet::TRACK_EVENT, Value::Bytes(content)) => event = Some(content),
                 // They come again for what they are still needed for.
                 (packet::TRACK_DESCRIPTOR, _) => return Ok(()),
                 _ => {}
             }
-            is_mark = false;
+            has_more = true;
         }
-        match (stream, event) {
-            (Some(stream), Some(event)) => {
+        let mark = mark_of(flags).filter(|_| !has_more);
+        match (stream, event, mark) {
+            (Some(stream), Some(event), _) => {
                 let time = self.base.wrapping_add(time as i64);
                 self.event(stream, event, time, nests, events)?;
             }
-            (Some(stream), None) if is_mark => events.begin_epoch(stream),
+            (Some(stream), None, Some(number)) => events.mark(stream, number),
             _ => copy.extend_from_slice(packet),
         }
         Ok(())

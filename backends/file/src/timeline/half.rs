@@ -181,6 +181,11 @@ impl Timeline {
     }
 
     pub(super) fn open(&mut self, due: &Due, out: &mut impl Emit) {
+        let push = &self.places[due.place as usize].pushes[due.depth];
+        let (start, clock) = (push.start, push.clock);
+        if out.holds(start) {
+            self.mark([clock; 2], out);
+        }
         let place = &mut self.places[due.place as usize];
         let push = &mut place.pushes[due.depth];
         if out.holds(push.start) {
@@ -214,6 +219,8 @@ impl Timeline {
             starts,
             places,
             tally,
+            marks,
+            is_precise,
             ..
         } = self;
         let mut waiting: Vec<_> = (starts.values_mut())
@@ -225,6 +232,9 @@ impl Timeline {
                 tally.outside_base += 1;
                 half.state = State::Dropped;
                 continue;
+            }
+            if *is_precise {
+                marks.set([half.clock; 2], out);
             }
             let lanes = &mut places[*place as usize].lanes;
             let (lane, state) = place_in(lanes, half.candidate(false));

@@ -5,7 +5,7 @@
 use std::mem;
 
 use super::part::{Item, Kind, Part};
-use super::{Base, Timeline};
+use super::{Base, Emit, Timeline};
 
 /// Events that were written in one epoch, all by times of one clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -15,7 +15,89 @@ pub(crate) struct Written {
     pub(crate) times: (i64, i64),
 }
 
+/// By which clocks times are that were written: the start's, and the end's. Marks tell it, which have
+/// numbers.
+pub(super) struct Marks {
+    /// Those of the present epoch.
+    numbers: Vec<([u8; 2], u32)>,
+    /// What the last one told.
+    last: Option<[u8; 2]>,
+    count: u32,
+    /// The clocks of those that have got their numbers since somebody asked.
+    fresh: Vec<[u8; 2]>,
+}
+
+impl Default for Marks {
+    /// Until the first mark, which has the number 1, times are by clock 0.
+    fn default() -> Self {
+        Self {
+            numbers: vec![([0; 2], 0)],
+            last: Some([0; 2]),
+            count: 1,
+            fresh: Vec::new(),
+        }
+    }
+}
+
+impl Marks {
+    /// Whether what is by these clocks needs no mark.
+    #[inline]
+    pub(super) fn hold(&self, clocks: [u8; 2]) -> bool {
+        self.last == Some(clocks)
+    }
+
+    /// Marks that what follows is by these clocks.
+    pub(super) fn set(&mut self, clocks: [u8; 2], out: &mut impl Emit) {
+        if self.hold(clocks) {
+            return;
+        }
+        self.last = Some(clocks);
+        let known = self.numbers.iter().find(|(known, _)| *known == clocks);
+        let number = match known {
+            Some((_, number)) => *number,
+            None => {
+                self.numbers.push((clocks, self.count));
+                self.fresh.push(clocks);
+                self.count += 1;
+                self.count - 1
+            }
+        };
+        out.mark(number);
+    }
+}
+
 impl Timeline {
+    /// Marks that what follows is by these clocks, if that is noted.
+    pub(super) fn mark(&mut self, clocks: [u8; 2], out: &mut impl Emit) {
+        if self.is_precise {
+            self.marks.set(clocks, out);
+        }
+    }
+
+    /// Marks by which clocks the chain of a part is; `false` if one mark doesn't do.
+    pub(super) fn mark_chain(&mut self, part: &Part, out: &mut impl Emit) -> bool {
+        if let Some(first) = part.items.first().filter(|_| self.is_precise) {
+            let chain = &part.items[..part.chain];
+            if chain.iter().any(|item| item.clocks != first.clocks) {
+                return false;
+            }
+            self.marks.set(first.clocks, out);
+        }
+        true
+    }
+
+    /// The clocks that new marks tell since this was called last, by their numbers, which count from 1. Those
+    /// are as they are known now.
+    pub(crate) fn take_marks(&mut self) -> Vec<[u8; 2]> {
+        mem::take(&mut self.marks.fresh)
+    }
+
+    /// All marks so far are about clocks as they were known before.
+    pub(crate) fn forget_marks(&mut self) {
+        self.marks.numbers.clear();
+        self.marks.last = None;
+    }
+
     /// What follows has times of this epoch. What is open gets times of it too: `moved` has them
     /// for clock and time of the epoch before; `None` if there is no such time.
     pub(crate) fn begin_epoch(
@@ -39,7 +121,7 @@ impl Timeline {
     /// time.
     pub(crate) fn retime(&mut self, mut moved: impl FnMut(u32, u8, i64) -> Option<i64>) {
         for part in [&mut self.old, &mut self.new] {
-            self.tally.refused += part.retime(&mut moved);
+            self.tally.before_sync += part.retime(&mut moved);
         }
         let items = self.old.items.iter().chain(&self.new.items);
         self.sorted = items.is_sorted_by_key(Item::key);
@@ -98,44 +180,44 @@ impl Part {
         self.epochs.push((self.items.len(), epoch));
     }
 
-    /// Returns how many items have no time any more, and are dropped.
+    /// Returns how many items have no time any more, and keep the one they had.
     fn retime(&mut self, mut moved: impl FnMut(u32, u8, i64) -> Option<i64>) -> u64 {
         let Some(&(_, last)) = self.epochs.last() else {
             return 0;
         };
-        let before = self.items.len();
         self.chain = 0;
+        let mut kept = 0;
         let epochs = mem::take(&mut self.epochs);
         let mut epochs = epochs.into_iter().peekable();
         let mut epoch = 0;
-        let mut index = 0;
-        self.items.retain_mut(|item| {
+        for (index, item) in self.items.iter_mut().enumerate() {
             while let Some((_, next)) = epochs.next_if(|(from, _)| *from <= index) {
                 epoch = next;
             }
-            index += 1;
-            item.retime(|clock, time| moved(epoch, clock, time))
-                .is_some()
-        });
+            kept += u64::from(!item.retime(|clock, time| moved(epoch, clock, time)));
+        }
         self.epochs.push((0, last));
-        (before - self.items.len()) as u64
+        kept
     }
 }
 
 impl Item {
-    fn retime(&mut self, mut moved: impl FnMut(u8, i64) -> Option<i64>) -> Option<()> {
-        let start = moved(self.clocks[0], self.start)?;
-        let end = match self.kind {
-            Kind::Close => self.end,
-            _ => moved(self.clocks[1], self.end)?,
+    /// Returns whether there are such times.
+    fn retime(&mut self, mut moved: impl FnMut(u8, i64) -> Option<i64>) -> bool {
+        let Some(start) = moved(self.clocks[0], self.start) else {
+            return false;
         };
-        if end < start && self.kind != Kind::Close {
-            return None;
-        }
+        let end = match self.kind {
+            Kind::Close => Some(self.end),
+            _ => moved(self.clocks[1], self.end),
+        };
+        let Some(end) = end else {
+            return false;
+        };
         if (start, end) != (self.start, self.end) {
             (self.start, self.end) = (start, end);
             self.ready = self.ready.and(Some(Base::Stale));
         }
-        Some(())
+        true
     }
 }

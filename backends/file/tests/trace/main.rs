@@ -4,6 +4,7 @@ mod arrivals;
 mod arrows;
 mod batches;
 mod chrome;
+mod clocks;
 mod compression;
 mod content;
 mod counters;

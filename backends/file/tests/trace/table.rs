@@ -166,6 +166,8 @@ pub struct Entry<'a> {
     pub count: u64,
     pub correlation: Option<[u8; 16]>,
     pub unit: Option<&'a CStr>,
+    /// The clock of a timestamp.
+    pub clock: Option<u64>,
 }
 
 pub fn entry(ty: EntryType, name: &CStr) -> Entry<'_> {
@@ -176,6 +178,7 @@ pub fn entry(ty: EntryType, name: &CStr) -> Entry<'_> {
         count: 0,
         correlation: None,
         unit: None,
+        clock: None,
     }
 }
 
@@ -267,28 +270,41 @@ impl Domain {
                 role: 0,
             })
             .collect();
+        let clocks: Vec<_> = (entries.iter())
+            .map(|entry| nvtxSemanticsTime_t {
+                header: header::<nvtxSemanticsTime_t>(
+                    NVTX_SEMANTIC_ID_TIME_V1,
+                    NVTX_TIME_SEMANTIC_VERSION,
+                ),
+                timeDomainId: entry.clock.unwrap_or_default(),
+            })
+            .collect();
         let counters: Vec<_> = (entries.iter())
             .map(|entry| counter_semantics(entry.unit))
             .collect();
         let entries: Vec<_> = entries
             .iter()
-            .zip(correlations.iter().zip(&counters))
-            .map(|(entry, (correlation, counter))| nvtxPayloadSchemaEntry_t {
-                flags: entry.flags,
-                r#type: entry.ty,
-                name: entry.name.as_ptr(),
-                description: ptr::null(),
-                arrayOrUnionDetail: entry.count,
-                offset: 0,
-                semantics: if entry.correlation.is_some() {
-                    &raw const correlation.header
-                } else if entry.unit.is_some() {
-                    &raw const counter.header
-                } else {
-                    ptr::null()
+            .zip(correlations.iter().zip(counters.iter().zip(&clocks)))
+            .map(
+                |(entry, (correlation, (counter, clock)))| nvtxPayloadSchemaEntry_t {
+                    flags: entry.flags,
+                    r#type: entry.ty,
+                    name: entry.name.as_ptr(),
+                    description: ptr::null(),
+                    arrayOrUnionDetail: entry.count,
+                    offset: 0,
+                    semantics: if entry.correlation.is_some() {
+                        &raw const correlation.header
+                    } else if entry.unit.is_some() {
+                        &raw const counter.header
+                    } else if entry.clock.is_some() {
+                        &raw const clock.header
+                    } else {
+                        ptr::null()
+                    },
+                    reserved: ptr::null(),
                 },
-                reserved: ptr::null(),
-            })
+            )
             .collect();
         let name = c(name);
         let attr = nvtxPayloadSchemaAttr_t {
@@ -478,6 +494,15 @@ impl Stream {
         call!(
             self.table,
             CounterNoValueWrite(self.handle, time, counter, reason)
+        )
+    }
+
+    /// The same instant on two clocks.
+    pub fn sync(&mut self, clocks: [u64; 2], times: [i64; 2]) -> Result<()> {
+        let ([source, destination], [at, other]) = (clocks, times);
+        call!(
+            self.table,
+            TimeSyncPointWrite(self.handle, source, destination, at, other)
         )
     }
 

@@ -1,0 +1,191 @@
+//! Streams with timestamps of several clocks, of which more is known as time goes on.
+
+use nvtxw_abi::raw::*;
+use nvtxw_abi::{EntryType, EventKind};
+
+use crate::Run;
+use crate::arrivals::{FORMATS, Rows, merged};
+use crate::replay::Random;
+use crate::table::{Domain, Entry, Stream, entry, time, words};
+
+/// The time line last.
+const CLOCKS: [u64; 3] = [
+    NVTX_TIMESTAMP_TYPE_CPU_TSC,
+    NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER,
+    NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC,
+];
+
+/// What a clock shows at a time, which is even and no less than 1000.
+fn ticks(clock: usize, time: i64) -> i64 {
+    match clock {
+        0 => (time - 1000) / 2,
+        1 => time - 500,
+        _ => time,
+    }
+}
+
+/// Says so, at two instants.
+fn relate(stream: &mut Stream, clock: usize, times: [i64; 2]) {
+    for at in times {
+        let shown = ticks(clock, at);
+        stream
+            .sync([CLOCKS[clock], CLOCKS[2]], [shown, at])
+            .unwrap();
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Kind, clocks and times.
+    Event(EventKind, [usize; 2], [i64; 2], i64),
+    Relate(usize, [i64; 2]),
+}
+
+/// The schemas of events, by the clocks of their starts and ends.
+struct Schemas {
+    domain: Domain,
+    schemas: Vec<(EventKind, [usize; 2], u64)>,
+}
+
+impl Schemas {
+    fn new(domain: Domain) -> Self {
+        let mut schemas = Vec::new();
+        for &kind in EventKind::ALL {
+            for start in 0..CLOCKS.len() {
+                for end in 0..CLOCKS.len() {
+                    let at = |name, role, clock: usize| Entry {
+                        clock: Some(CLOCKS[clock]),
+                        ..time(name, role)
+                    };
+                    let begin = at(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN, start);
+                    let end_at = at(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END, end);
+                    let mark = at(c"time", NVTX_PAYLOAD_ENTRY_FLAG_MARK, start);
+                    let id = entry(EntryType::RangeId, c"range_id");
+                    let message = Entry {
+                        flags: NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+                        ..entry(EntryType::RegisteredString, c"name")
+                    };
+                    let entries: &[_] = match kind {
+                        EventKind::Mark => &[mark, message],
+                        EventKind::RangePushPop | EventKind::RangeStartEnd => {
+                            &[begin, end_at, message]
+                        }
+                        EventKind::RangePush => &[begin, message],
+                        EventKind::RangePop => &[end_at],
+                        EventKind::RangeStart => &[begin, id, message],
+                        EventKind::RangeEnd => &[end_at, id],
+                    };
+                    let schema =
+                        domain.schema(kind.name(), kind.to_raw(), entries.len() * 8, entries);
+                    schemas.push((kind, [start, end], schema));
+                }
+            }
+        }
+        Self { domain, schemas }
+    }
+
+    /// Returns whether the step is taken.
+    fn take(&self, stream: &mut Stream, step: Step) -> bool {
+        let (kind, clocks, times, number) = match step {
+            Step::Relate(clock, times) => {
+                relate(stream, clock, times);
+                return true;
+            }
+            Step::Event(kind, clocks, times, number) => (kind, clocks, times, number),
+        };
+        let mut schemas = self.schemas.iter();
+        let schema = schemas.find(|schema| (schema.0, schema.1) == (kind, clocks));
+        let [start, end] = [0, 1].map(|side| ticks(clocks[side], times[side]));
+        let name = self.domain.string(&format!("event {number}")) as i64;
+        let payload: &[i64] = match kind {
+            EventKind::Mark | EventKind::RangePush => &[start, name],
+            EventKind::RangePushPop | EventKind::RangeStartEnd => &[start, end, name],
+            EventKind::RangePop => &[end],
+            EventKind::RangeStart => &[start, number, name],
+            EventKind::RangeEnd => &[end, number],
+        };
+        let (.., schema) = *schema.unwrap();
+        stream.event(&[(schema, &words(payload))]).is_ok()
+    }
+}
+
+/// Events in the order of time, and what is learned in between.
+fn steps(random: &mut Random) -> Vec<Step> {
+    let (mut pushes, mut starts) = (Vec::new(), Vec::new());
+    let mut relations = vec![
+        Step::Relate(0, [1000, 1200]),
+        Step::Relate(1, [1000, 1000]),
+        Step::Relate(0, [3000, 5000]),
+    ];
+    let count = 60 + random.below(100) as i64;
+    let mut all = Vec::new();
+    let mut now = 1000;
+    for number in 1..=count {
+        if random.below(30) == 0 && !relations.is_empty() {
+            all.push(relations.remove(0));
+        }
+        now += 2 * random.below(5) as i64;
+        let clocks = [0, 0].map(|_| random.below(3) as usize);
+        let end = now + 2 * random.below(40) as i64;
+        all.push(match random.below(8) {
+            0 => Step::Event(EventKind::RangePushPop, clocks, [now, end], number),
+            1 => Step::Event(EventKind::RangeStartEnd, clocks, [now, end], number),
+            2 => {
+                pushes.push(number);
+                Step::Event(EventKind::RangePush, clocks, [now; 2], number)
+            }
+            3 if pushes.pop().is_some() => {
+                Step::Event(EventKind::RangePop, clocks, [now; 2], number)
+            }
+            4 => {
+                starts.push(number);
+                Step::Event(EventKind::RangeStart, clocks, [now; 2], number)
+            }
+            5 if !starts.is_empty() => {
+                let index = random.below(starts.len() as u64) as usize;
+                let id = starts.swap_remove(index);
+                Step::Event(EventKind::RangeEnd, clocks, [now; 2], id)
+            }
+            _ => Step::Event(EventKind::Mark, clocks, [now; 2], number),
+        });
+    }
+    all.extend(relations);
+    all
+}
+
+/// Writes what is taken, and tells which that is.
+fn write(steps: &[Step], config: &str) -> (Run, Vec<Step>) {
+    let run = Run::with(config);
+    let domain = run.session.domain("");
+    let schemas = Schemas::new(domain);
+    let mut stream = run.session.stream("main", domain, 0);
+    let mut taken = steps.to_vec();
+    taken.retain(|step| schemas.take(&mut stream, *step));
+    stream.close().unwrap();
+    (run, taken)
+}
+
+#[test]
+fn whatever_is_known_late_of_several_clocks_the_rows_are_those_of_full_knowledge() {
+    let (mut all, mut counted) = (0, 0);
+    for seed in 0..150 {
+        let mut random = Random::new(seed);
+        let steps = steps(&mut random);
+        let window = 2 + random.below(30);
+        let format = FORMATS[usize::from(seed % 4 == 0)];
+        let (run, taken) = write(&steps, &format!("{format}|window={window}"));
+        let trace = merged(run);
+        if trace.attributes.contains_key("nvtxw.before_sync") {
+            // By what was known in between, a range ended before it started.
+            counted += 1;
+            continue;
+        }
+        let (first, rest): (Vec<_>, Vec<_>) =
+            (taken.iter()).partition(|step| matches!(step, Step::Relate(..)));
+        let (run, known) = write(&[first, rest].concat(), format);
+        assert_eq!(known.len(), taken.len(), "what was believed in was right");
+        assert_eq!(Rows::of(&trace), Rows::of(&merged(run)), "seed {seed}");
+        all += taken.len();
+    }
+    assert!(all > 10_000 && counted < 20, "{all} {counted}");
+}
