@@ -87,6 +87,8 @@ enum Format {
     Perfetto,
     /// Chrome's trace-event JSON (of OUT in `.json`)
     Chrome,
+    /// All calls, to be replayed on any backend (of OUT in `.nvtxw`)
+    Capture,
     /// A folder of tables (of OUT in `.parquet`)
     #[cfg(feature = "parquet")]
     Parquet,
@@ -97,6 +99,7 @@ impl Format {
         match self {
             Self::Perfetto => "perfetto",
             Self::Chrome => "chrome",
+            Self::Capture => "capture",
             #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",
         }
@@ -106,6 +109,7 @@ impl Format {
     fn of(output: &Path) -> Self {
         match output.extension().and_then(|extension| extension.to_str()) {
             Some("json") => Self::Chrome,
+            Some("nvtxw") => Self::Capture,
             #[cfg(feature = "parquet")]
             Some("parquet") => Self::Parquet,
             _ => Self::Perfetto,
@@ -267,7 +271,9 @@ fn write(options: &Options, trace: Trace, flows: sorter::Sorted) -> Result<()> {
     let output = output::open(options)?;
     let bar = progress::count("writing", trace.number);
     let mut session = Session::begin(&output.backend, &name(&options.input), &output.config)?;
-    let written = write::write(&mut session, trace, flows, || bar.inc(1))?;
+    let written = write::write(&mut session, trace, flows, |events| {
+        bar.set_position(events)
+    })?;
     session.end()?;
     bar.finish_and_clear();
     eprint!("{warnings}");

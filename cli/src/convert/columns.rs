@@ -1,8 +1,8 @@
 //! The values that go beside an event: which columns there are, and their bytes.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
+use hashbrown::HashMap;
 use serde_json::value::RawValue;
 
 use super::strings::{StringId, Strings};

@@ -3,27 +3,29 @@
 /// `text` times 10^`power`, exactly: a time like `1712195495519689.047` has more digits than a float. What is finer than 1 is
 /// rounded to the nearest, halves to the even one. `None` if it is no decimal number, or 64 bits can't hold it.
 pub fn scaled(text: &str, power: u8) -> Option<i64> {
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, text),
-    };
-    plain(digits, power).map_or_else(|| exact(text, power), |number| Some(sign * number))
+    plain(text.as_bytes(), power).or_else(|| exact(text, power))
 }
 
-/// Few digits, a point, and no more digits behind it than `power`: what nearly all times are.
-fn plain(text: &str, power: u8) -> Option<i64> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let missing = usize::from(power).checked_sub(fraction.len())?;
-    if whole.is_empty() || whole.len() + usize::from(power) > 18 || whole.len() == text.len() - 1 {
+/// A positive number with no more than `power` digits behind the point: what nearly all times are.
+fn plain(text: &[u8], power: u8) -> Option<i64> {
+    let mut number = 0_i64;
+    let mut behind = None;
+    for &byte in text {
+        if byte.is_ascii_digit() {
+            number = number.checked_mul(10)?.checked_add((byte - b'0').into())?;
+            behind = behind.map(|digits: u8| digits.saturating_add(1));
+        } else if byte == b'.' && behind.is_none() && text[0] != b'.' {
+            behind = Some(0);
+        } else {
+            return None;
+        }
+    }
+    // A point without digits is no number.
+    if text.is_empty() || behind == Some(0) {
         return None;
     }
-    let digits = whole.bytes().chain(fraction.bytes());
-    let number = digits.into_iter().try_fold(0_i64, |number, digit| {
-        digit
-            .is_ascii_digit()
-            .then(|| number * 10 + i64::from(digit - b'0'))
-    })?;
-    Some((0..missing).fold(number, |number, _| number * 10))
+    let missing = power.checked_sub(behind.unwrap_or(0))?;
+    number.checked_mul(10_i64.checked_pow(missing.into())?)
 }
 
 fn exact(text: &str, power: u8) -> Option<i64> {

@@ -1,7 +1,8 @@
 //! The strings of a trace that are met again and again, as small numbers.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use hashbrown::HashMap;
 
 /// A string of [`Strings`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

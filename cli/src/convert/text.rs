@@ -96,7 +96,15 @@ impl<R: Read> Text<R> {
             return Ok(false);
         }
         let is_start = self.bytes == 0 && self.window.is_empty();
-        let mut chunks = self.chunk.utf8_chunks().peekable();
+        let (good, rest) = match str::from_utf8(&self.chunk) {
+            Ok(good) => (good, &[][..]),
+            Err(error) => {
+                let (good, rest) = self.chunk.split_at(error.valid_up_to());
+                (str::from_utf8(good).expect("it was looked at"), rest)
+            }
+        };
+        self.window.push_str(good);
+        let mut chunks = rest.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
             self.window.push_str(chunk.valid());
             let bad = chunk.invalid();

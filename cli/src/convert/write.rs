@@ -123,12 +123,12 @@ impl fmt::Display for Written {
     }
 }
 
-/// Registers everything, then writes track by track. `each` is told of each event.
+/// Registers everything, then writes track by track. `progress` is told now and then how many events are written.
 pub fn write(
     session: &mut Session,
     mut trace: Trace,
     mut flows: Sorted,
-    mut each: impl FnMut(),
+    progress: impl Fn(u64),
 ) -> Result<Written> {
     let folder = trace.folder.clone();
     let spill_error = |error| Error::io("sort events in a file in", &folder, error);
@@ -149,7 +149,7 @@ pub fn write(
     };
     let mut flow = flows.next().map_err(spill_error)?.map(numbered);
     let mut event = events.next().map_err(spill_error)?;
-    let mut passing = Vec::new();
+    let (mut passing, mut events_written) = (Vec::new(), 0_u64);
     while let Some((Key { group, .. }, _)) = event {
         let track = &trace.tracks.all[group as usize];
         let mut stream = streams
@@ -169,7 +169,10 @@ pub fn write(
             }
             let (head, rows) = record::split(record);
             out.write(&key, &head, rows, &passing, &mut written)?;
-            each();
+            events_written += 1;
+            if events_written % 4096 == 0 {
+                progress(events_written);
+            }
             event = events.next().map_err(spill_error)?;
         }
         // What the stream held goes to the file now, and not with all others at the end.
