@@ -205,7 +205,7 @@ fn read(options: &Options, bar: &ProgressBar, trace: &mut Trace) -> Result<()> {
 
 fn read_as(
     source: Source,
-    input: Box<dyn BufRead>,
+    input: Box<dyn BufRead + Send>,
     path: &Path,
     columns: &table::Columns,
     trace: &mut Trace,
@@ -217,14 +217,14 @@ fn read_as(
 }
 
 /// Opens `path`, and decompresses it.
-pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     input::open(path, &ProgressBar::hidden())
 }
 
 /// Writes what `input` holds, which is that of `path`, to this backend.
 pub fn onto(
     path: &Path,
-    mut input: Box<dyn BufRead>,
+    mut input: Box<dyn BufRead + Send>,
     backend: &Backend,
     config: &Config,
 ) -> Result<()> {
@@ -238,7 +238,7 @@ pub fn onto(
         return Ok(());
     }
     let mut session = Session::begin(backend, &name(path), config)?;
-    write::write(&mut session, trace, flows, || {})?;
+    write::write(&mut session, trace, flows, |_| {})?;
     session.end()?;
     read
 }

@@ -2,46 +2,82 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::mpsc::{self, SyncSender};
+use std::{mem, panic, thread};
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::event::Event;
+use super::event::{Event, Spans};
 use super::text::{Place, Text};
 use super::trace::Trace;
+use super::warnings::Warnings;
 use crate::error::{Error, Result};
 
 /// Reads all events into `trace`. The document is `{"traceEvents": [...], ...}` or the bare array, either of which may lack its
 /// closing brackets. After an error `trace` has what stands before.
-pub fn read(input: impl Read, path: &Path, trace: &mut Trace) -> Result<()> {
-    let mut reader = Reader {
-        text: Text::new(input),
-        path,
-    };
-    let result = reader.document(trace);
-    let replaced = reader.text.replaced();
-    if replaced > 0 {
-        let kind = "bytes that are not UTF-8 are U+FFFD in the trace";
-        trace.warnings.add_many(kind, None, replaced);
-    }
-    result
+///
+/// One thread reads and finds the members of events, and this one makes something of them.
+pub fn read(input: impl Read + Send, path: &Path, trace: &mut Trace) -> Result<()> {
+    thread::scope(|scope| {
+        let (batches, incoming) = mpsc::sync_channel(2);
+        let reader = scope.spawn(|| {
+            let mut reader = Reader {
+                text: Text::new(input),
+                path,
+                warnings: Warnings::default(),
+                events: Vec::new(),
+                batches,
+            };
+            let result = reader.document();
+            reader.send();
+            let replaced = reader.text.replaced();
+            if replaced > 0 {
+                let kind = "bytes that are not UTF-8 are U+FFFD in the trace";
+                reader.warnings.add_many(kind, None, replaced);
+            }
+            (result, reader.warnings)
+        });
+        let taken = incoming.into_iter().try_for_each(|batch: Batch| {
+            batch.events.iter().try_for_each(|spans| {
+                let place = || batch.start.behind(&batch.text, spans.start);
+                trace.add(&spans.event(&batch.text), &place)
+            })
+        });
+        let (result, warnings) = reader
+            .join()
+            .unwrap_or_else(|panic| panic::resume_unwind(panic));
+        trace.warnings.append(warnings);
+        taken.and(result)
+    })
+}
+
+/// Events, and the text that they are in.
+struct Batch {
+    text: String,
+    start: Place,
+    events: Vec<Spans>,
 }
 
 struct Reader<'p, R> {
     text: Text<R>,
     path: &'p Path,
+    warnings: Warnings,
+    /// Those in the window that were read.
+    events: Vec<Spans>,
+    batches: SyncSender<Batch>,
 }
 
 impl<R: Read> Reader<'_, R> {
-    fn document(&mut self, trace: &mut Trace) -> Result<()> {
+    fn document(&mut self) -> Result<()> {
         match self.peek()? {
             Some('[') => {
                 self.text.take(1);
-                self.events(trace)?;
+                self.events()?;
             }
             Some('{') => {
                 self.text.take(1);
-                self.members(trace)?;
+                self.members()?;
             }
             Some(_) => return Err(self.bad("expected `{` or `[`, as a trace begins")),
             None => return Err(self.bad("the file is empty")),
@@ -54,7 +90,7 @@ impl<R: Read> Reader<'_, R> {
     }
 
     /// The members of the outer object.
-    fn members(&mut self, trace: &mut Trace) -> Result<()> {
+    fn members(&mut self) -> Result<()> {
         let (mut is_found, mut others) = (false, Vec::new());
         loop {
             match self.peek()? {
@@ -72,7 +108,7 @@ impl<R: Read> Reader<'_, R> {
                     if name == "traceEvents" && self.peek()? == Some('[') {
                         is_found = true;
                         self.text.take(1);
-                        self.events(trace)?;
+                        self.events()?;
                     } else {
                         self.value::<IgnoredAny>()?;
                         if !matches!(&*name, "displayTimeUnit" | "schemaVersion") {
@@ -87,7 +123,7 @@ impl<R: Read> Reader<'_, R> {
         }
         if !others.is_empty() {
             let kind = format_args!("the trace's own {} is not converted", others.join(", "));
-            trace.warnings.add(kind, None);
+            self.warnings.add(kind, None);
         }
         if is_found {
             Ok(())
@@ -102,7 +138,7 @@ impl<R: Read> Reader<'_, R> {
     }
 
     /// What follows the opening bracket, to the closing one.
-    fn events(&mut self, trace: &mut Trace) -> Result<()> {
+    fn events(&mut self) -> Result<()> {
         loop {
             match self.peek()? {
                 Some(']') => {
@@ -111,16 +147,18 @@ impl<R: Read> Reader<'_, R> {
                 }
                 Some(',') => self.text.take(1),
                 Some('{') => {
-                    if !self.event(trace)? {
+                    if !self.event()? {
                         let kind = "the file ends inside an event, which is left out";
-                        trace.warnings.add(kind, Some(self.text.place(0)));
+                        let place = self.text.place(0);
+                        self.warnings.add(kind, Some(place));
                         self.text.take(self.text.rest().len());
                         return Ok(());
                     }
                 }
                 Some(first) => {
                     let kind = "an event that is no object is left out";
-                    trace.warnings.add(kind, Some(self.text.place(0)));
+                    let place = self.text.place(0);
+                    self.warnings.add(kind, Some(place));
                     if matches!(first, '-' | '0'..='9' | 'a'..='z') {
                         self.word()?;
                     } else {
@@ -163,11 +201,12 @@ impl<R: Read> Reader<'_, R> {
 
 impl<R: Read> Reader<'_, R> {
     /// Reads an event. `false`: the file ends in it.
-    fn event(&mut self, trace: &mut Trace) -> Result<bool> {
+    fn event(&mut self) -> Result<bool> {
         loop {
-            match parse::<Event<'_>>(self.text.rest()) {
+            let (window, start) = self.text.window();
+            match parse::<Event<'_>>(&window[start..]) {
                 Ok((event, len)) => {
-                    trace.add(&event, &|| self.text.place(0))?;
+                    self.events.push(Spans::of(&event, window, start));
                     self.text.take(len);
                     return Ok(true);
                 }
@@ -179,6 +218,21 @@ impl<R: Read> Reader<'_, R> {
                 Err(error) => return Err(self.refused(&error)),
             }
         }
+    }
+
+    /// Hands on what was read. `false`: the thread that takes it has met an error, which it tells.
+    fn send(&mut self) -> bool {
+        if self.events.is_empty() {
+            return true;
+        }
+        let (text, start) = self.text.split();
+        let events = mem::take(&mut self.events);
+        let batch = Batch {
+            text,
+            start,
+            events,
+        };
+        self.batches.send(batch).is_ok()
     }
 
     /// Reads a value that needs nothing of the text any more.
@@ -203,6 +257,9 @@ impl<R: Read> Reader<'_, R> {
     }
 
     fn more(&mut self) -> Result<bool> {
+        if !self.send() {
+            return Ok(false);
+        }
         let path = self.path;
         self.text
             .more()

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
-use serde_json::value::RawValue;
 
 use super::strings::{StringId, Strings};
 
@@ -175,13 +174,12 @@ impl Values {
     }
 
     /// Adds a value as JSON writes it.
-    pub fn json(&mut self, name: &str, value: &RawValue, strings: &mut Strings) {
-        let json = value.get();
+    pub fn json(&mut self, name: &str, json: &str, strings: &mut Strings) {
         if name == CORRELATION && self.correlate(json, strings) {
             return;
         }
         match json.as_bytes()[0] {
-            b'"' => match string(value) {
+            b'"' => match string(json) {
                 Some(text) => self.text(name, &text, strings),
                 None => self.text(name, json, strings),
             },
@@ -281,11 +279,11 @@ impl Values {
     }
 }
 
-/// The string that `raw` spells, without its escapes.
-pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+/// The string that `json` spells, without its escapes.
+pub fn string(json: &str) -> Option<Cow<'_, str>> {
+    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_some() {
-        serde_json::from_str(raw.get()).ok().map(Cow::Owned)
+        serde_json::from_str(json).ok().map(Cow::Owned)
     } else {
         Some(Cow::Borrowed(inner))
     }
@@ -316,7 +314,7 @@ mod tests {
         let (mut strings, mut layouts, mut row) =
             (Strings::default(), Layouts::new(), Values::default());
         for (name, json) in values {
-            row.json(name, serde_json::from_str(json).unwrap(), &mut strings);
+            row.json(name, json, &mut strings);
         }
         let correlation = row.correlation();
         let (id, bytes) = row.row(&mut layouts, || unreachable!());

@@ -13,19 +13,19 @@ use super::decimal::scaled;
 /// wrong type has to be named.
 #[derive(Default)]
 pub struct Event<'a> {
-    ph: Option<&'a RawValue>,
-    name: Option<&'a RawValue>,
-    cat: Option<&'a RawValue>,
-    pid: Option<&'a RawValue>,
-    tid: Option<&'a RawValue>,
-    ts: Option<&'a RawValue>,
-    dur: Option<&'a RawValue>,
-    id: Option<&'a RawValue>,
-    id2: Option<&'a RawValue>,
-    scope: Option<&'a RawValue>,
-    s: Option<&'a RawValue>,
-    bp: Option<&'a RawValue>,
-    args: Option<&'a RawValue>,
+    ph: Option<&'a str>,
+    name: Option<&'a str>,
+    cat: Option<&'a str>,
+    pid: Option<&'a str>,
+    tid: Option<&'a str>,
+    ts: Option<&'a str>,
+    dur: Option<&'a str>,
+    id: Option<&'a str>,
+    id2: Option<&'a str>,
+    scope: Option<&'a str>,
+    s: Option<&'a str>,
+    bp: Option<&'a str>,
+    args: Option<&'a str>,
     /// The first member that isn't converted.
     other: Option<Cow<'a, str>>,
 }
@@ -72,6 +72,71 @@ impl fmt::Display for Bad {
     }
 }
 
+/// Where the members of an event are in a text, so that they go to another thread with it.
+pub struct Spans {
+    /// Where the event begins.
+    pub start: usize,
+    /// Beginnings and lengths; a member that is absent has no length.
+    members: [(u32, u32); MEMBERS],
+    other: Option<Box<str>>,
+}
+
+const MEMBERS: usize = 13;
+
+impl Spans {
+    /// Of an event that begins at `start` in `text`.
+    pub fn of(event: &Event<'_>, text: &str, start: usize) -> Self {
+        let span = |member: Option<&str>| {
+            member.map_or((0, 0), |member| {
+                let start = member.as_ptr().addr() - text.as_ptr().addr();
+                (start as u32, member.len() as u32)
+            })
+        };
+        Self {
+            start,
+            members: event.members().map(span),
+            other: event.other.as_deref().map(Into::into),
+        }
+    }
+
+    /// The event in that text.
+    pub fn event<'a>(&'a self, text: &'a str) -> Event<'a> {
+        let [
+            ph,
+            name,
+            cat,
+            pid,
+            tid,
+            ts,
+            dur,
+            id,
+            id2,
+            scope,
+            s,
+            bp,
+            args,
+        ] = self
+            .members
+            .map(|(start, len)| (len > 0).then(|| &text[start as usize..][..len as usize]));
+        Event {
+            ph,
+            name,
+            cat,
+            pid,
+            tid,
+            ts,
+            dur,
+            id,
+            id2,
+            scope,
+            s,
+            bp,
+            args,
+            other: self.other.as_deref().map(Cow::Borrowed),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Event<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(Members)
@@ -113,7 +178,7 @@ impl<'de> Visitor<'de> for Members {
                     continue;
                 }
             };
-            *member = Some(value);
+            *member = Some(value.get());
         }
         Ok(event)
     }
@@ -152,6 +217,13 @@ pub struct Id<'a> {
 }
 
 impl<'a> Event<'a> {
+    fn members(&self) -> [Option<&'a str>; MEMBERS] {
+        [
+            self.ph, self.name, self.cat, self.pid, self.tid, self.ts, self.dur, self.id, self.id2,
+            self.scope, self.s, self.bp, self.args,
+        ]
+    }
+
     pub fn phase(&self) -> Result<Cow<'a, str>, Bad> {
         let raw = self.ph.ok_or(Bad::Missing("ph"))?;
         string(raw).ok_or(Bad::WrongType("ph", "a string"))
@@ -200,9 +272,9 @@ impl<'a> Event<'a> {
         }
         let id2 = self.id2.ok_or(Bad::Missing("id"))?;
         let wrong = Bad::WrongType("id2", "an object with `local` or `global`");
-        let id2: Id2<'a> = serde_json::from_str(id2.get()).map_err(|_| wrong.clone())?;
+        let id2: Id2<'a> = serde_json::from_str(id2).map_err(|_| wrong.clone())?;
         let is_local = id2.local.is_some();
-        let text = id("id2", id2.local.or(id2.global))?.ok_or(wrong)?;
+        let text = id("id2", id2.local.or(id2.global).map(RawValue::get))?.ok_or(wrong)?;
         Ok(Id { text, is_local })
     }
 
@@ -228,10 +300,10 @@ impl<'a> Event<'a> {
     }
 
     /// The arguments as they stand in the file.
-    pub fn args(&self) -> Result<Option<&'a RawValue>, Bad> {
+    pub fn args(&self) -> Result<Option<&'a str>, Bad> {
         match self.args {
-            Some(args) if args.get().starts_with('{') => Ok(Some(args)),
-            Some(args) if args.get() != "null" => Err(Bad::WrongType("args", "an object")),
+            Some(args) if args.starts_with('{') => Ok(Some(args)),
+            Some(args) if args != "null" => Err(Bad::WrongType("args", "an object")),
             _ => Ok(None),
         }
     }
@@ -242,9 +314,9 @@ impl<'a> Event<'a> {
 }
 
 /// Hands each argument to `each`, in the order of the file.
-pub fn each_arg<'a>(args: &'a RawValue, mut each: impl FnMut(&str, &'a RawValue)) {
+pub fn each_arg<'a>(args: &'a str, mut each: impl FnMut(&str, &'a str)) {
     struct Args<F>(F);
-    impl<'de, F: FnMut(&str, &'de RawValue)> Visitor<'de> for Args<F> {
+    impl<'de, F: FnMut(&str, &'de str)> Visitor<'de> for Args<F> {
         type Value = ();
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -253,28 +325,29 @@ pub fn each_arg<'a>(args: &'a RawValue, mut each: impl FnMut(&str, &'a RawValue)
 
         fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
             while let Some(Name(name)) = map.next_key()? {
-                (self.0)(&name, map.next_value()?);
+                let value: &RawValue = map.next_value()?;
+                (self.0)(&name, value.get());
             }
             Ok(())
         }
     }
-    let mut json = serde_json::Deserializer::from_str(args.get());
+    let mut json = serde_json::Deserializer::from_str(args);
     json.deserialize_map(Args(&mut each))
         .expect("it was read as JSON before");
 }
 
-fn text<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
-    let raw = raw.filter(|raw| raw.get() != "null")?;
-    Some(string(raw).unwrap_or(Cow::Borrowed(raw.get())))
+fn text<'a>(raw: Option<&'a str>) -> Option<Cow<'a, str>> {
+    let raw = raw.filter(|&raw| raw != "null")?;
+    Some(string(raw).unwrap_or(Cow::Borrowed(raw)))
 }
 
 /// Process, thread and flow ids are numbers in one writer's files and strings in another's: `7` and `"7"` are the same.
-fn id<'a>(member: &'static str, raw: Option<&'a RawValue>) -> Result<Option<Cow<'a, str>>, Bad> {
-    let Some(raw) = raw.filter(|raw| raw.get() != "null") else {
+fn id<'a>(member: &'static str, raw: Option<&'a str>) -> Result<Option<Cow<'a, str>>, Bad> {
+    let Some(raw) = raw.filter(|&raw| raw != "null") else {
         return Ok(None);
     };
-    match raw.get().as_bytes()[0] {
-        b'-' | b'0'..=b'9' => Ok(Some(Cow::Borrowed(raw.get()))),
+    match raw.as_bytes()[0] {
+        b'-' | b'0'..=b'9' => Ok(Some(Cow::Borrowed(raw))),
         _ => string(raw)
             .map(Some)
             .ok_or(Bad::WrongType(member, "a number or a string")),
@@ -282,8 +355,7 @@ fn id<'a>(member: &'static str, raw: Option<&'a RawValue>) -> Result<Option<Cow<
 }
 
 /// Some writers put numbers into quotes.
-fn nanoseconds(member: &'static str, raw: &RawValue) -> Result<i64, Bad> {
-    let json = raw.get();
+fn nanoseconds(member: &'static str, json: &str) -> Result<i64, Bad> {
     let json = json
         .strip_prefix('"')
         .and_then(|json| json.strip_suffix('"'))

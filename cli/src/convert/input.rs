@@ -20,9 +20,9 @@ pub fn is_standard(path: &Path) -> bool {
 }
 
 /// Opens `path` and decompresses what begins like gzip or zstd, whatever its name. `bar` counts the bytes of the file.
-pub fn open(path: &Path, bar: &ProgressBar) -> Result<Box<dyn BufRead>> {
-    let raw: Box<dyn Read> = if is_standard(path) {
-        Box::new(io::stdin().lock())
+pub fn open(path: &Path, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
+    let raw: Box<dyn Read + Send> = if is_standard(path) {
+        Box::new(io::stdin())
     } else {
         let file = File::open(path).map_err(|error| Error::io("read", path, error))?;
         let metadata = file
@@ -46,7 +46,7 @@ pub fn open(path: &Path, bar: &ProgressBar) -> Result<Box<dyn BufRead>> {
     })
 }
 
-fn buffered(read: impl Read + 'static) -> Box<dyn BufRead> {
+fn buffered(read: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
     Box::new(BufReader::with_capacity(1 << 18, read))
 }
 

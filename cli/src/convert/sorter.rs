@@ -110,6 +110,11 @@ impl Sorter {
         Ok(())
     }
 
+    /// Sorts what is in memory, so that there is little to do for [`sorted`](Self::sorted).
+    pub fn sort(&mut self) {
+        self.index.sort_unstable();
+    }
+
     /// The records in order.
     pub fn sorted(mut self) -> io::Result<Sorted> {
         if self.runs.is_empty() {

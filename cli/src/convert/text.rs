@@ -45,6 +45,27 @@ impl<R: Read> Text<R> {
         }
     }
 
+    /// All that is in the window, and where the rest begins in it.
+    pub fn window(&self) -> (&str, usize) {
+        (&self.window, self.taken)
+    }
+
+    /// Gives what has been taken since the last time, and where it begins.
+    pub fn split(&mut self) -> (String, Place) {
+        let start = Place {
+            byte: self.bytes + 1,
+            line: self.lines + 1,
+        };
+        let mut rest = String::with_capacity(self.window.len() - self.taken + CHUNK);
+        rest.push_str(&self.window[self.taken..]);
+        let mut taken = std::mem::replace(&mut self.window, rest);
+        taken.truncate(self.taken);
+        self.bytes += self.taken as u64;
+        self.lines += lines(taken.as_bytes());
+        self.taken = 0;
+        (taken, start)
+    }
+
     /// What has been read and not taken.
     pub fn rest(&self) -> &str {
         &self.window[self.taken..]
@@ -129,6 +150,16 @@ impl<R: Read> Text<R> {
 /// Whether more bytes may make a character of these.
 fn may_go_on(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}
+
+impl Place {
+    /// What is `bytes` behind this in `text`, which begins here.
+    pub fn behind(self, text: &str, bytes: usize) -> Self {
+        Self {
+            byte: self.byte + bytes as u64,
+            line: self.line + lines(&text.as_bytes()[..bytes]),
+        }
+    }
 }
 
 fn lines(bytes: &[u8]) -> u64 {

@@ -1,7 +1,7 @@
 //! What only the order of time tells of a trace: which halves make a range, in which ranges the points of flows are, and
 //! whether a track's ranges nest.
 
-use std::io;
+use std::{io, thread};
 
 use super::record::{self, Kind, u32_at, u64_at};
 use super::sorter::{Key, Sorted, Sorter};
@@ -110,7 +110,10 @@ pub fn resolve(trace: &mut Trace) -> Result<Sorted> {
 }
 
 fn join(trace: &mut Trace, ties: Sorter, points: &mut Sorter) -> io::Result<()> {
-    let mut ties = ties.sorted()?;
+    let mut ties = thread::scope(|scope| {
+        scope.spawn(|| trace.events.sort());
+        ties.sorted()
+    })?;
     let (mut group, mut number) = (Group::new(), None);
     while let Some((key, bytes)) = ties.next()? {
         if number != Some(key.group) {

@@ -5,8 +5,6 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde_json::value::RawValue;
-
 use super::columns::{Layouts, Values, hash, string, visible};
 use super::event::{Bad, Event, each_arg};
 use super::record::{self, Head, Kind};
@@ -309,8 +307,7 @@ impl Trace {
         let mut bad = None;
         if let Some(args) = event.args()? {
             let (record, counters) = (&mut self.record, &mut self.counters);
-            each_arg(args, |series, value| {
-                let text = value.get();
+            each_arg(args, |series, text| {
                 let text = text
                     .strip_prefix('"')
                     .map_or(text, |text| text.trim_end_matches('"'));
@@ -394,7 +391,7 @@ impl Trace {
             kind,
             event.name().as_deref(),
             event.category().as_deref(),
-            || args.map_or(String::new(), |args| args.get().to_owned()),
+            || args.map_or(String::new(), str::to_owned),
         );
         Ok(())
     }
@@ -460,8 +457,7 @@ pub fn end(key: &Key) -> i64 {
 
 impl Facts {
     /// Whether the value is one that can be.
-    fn set(&mut self, what: &str, value: &RawValue) -> bool {
-        let json = value.get();
+    fn set(&mut self, what: &str, json: &str) -> bool {
         match what {
             "sort_index" => {
                 let index = json.trim_matches('"').parse::<f64>().ok();
@@ -469,11 +465,11 @@ impl Facts {
                 index.is_some()
             }
             "labels" => {
-                self.labels = string(value).map(Cow::into_owned);
+                self.labels = string(json).map(Cow::into_owned);
                 self.labels.is_some()
             }
             _ => {
-                self.name = string(value).map(Cow::into_owned);
+                self.name = string(json).map(Cow::into_owned);
                 self.name.is_some()
             }
         }

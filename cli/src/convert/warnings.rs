@@ -36,6 +36,11 @@ impl Warnings {
         cases.count += count;
     }
 
+    /// Adds those that were counted elsewhere, which are of other kinds.
+    pub fn append(&mut self, mut others: Self) {
+        self.kinds.append(&mut others.kinds);
+    }
+
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
