@@ -210,7 +210,7 @@ impl<R: Read> Reader<'_, R> {
                     self.text.take(len);
                     return Ok(true);
                 }
-                Err(error) if error.is_eof() => {
+                Err(error) if is_cut(&error, self.text.rest()) => {
                     if !self.more()? {
                         return Ok(false);
                     }
@@ -246,7 +246,7 @@ impl<R: Read> Reader<'_, R> {
                     self.text.take(len);
                     return Ok(value);
                 }
-                Err(error) if error.is_eof() => {
+                Err(error) if is_cut(&error, self.text.rest()) => {
                     if !self.more()? {
                         return Err(self.bad("the file ends inside a value"));
                     }
@@ -273,11 +273,7 @@ impl<R: Read> Reader<'_, R> {
     /// What the parser says of the rest.
     #[cold]
     fn refused(&self, error: &serde_json::Error) -> Error {
-        let before = error.line() - 1;
-        let mut breaks = memchr::memchr_iter(b'\n', self.text.rest().as_bytes());
-        let line = before.checked_sub(1).and_then(|last| breaks.nth(last));
-        let line = line.map_or(0, |at| at + 1);
-        let place = self.text.place(line + error.column().saturating_sub(1));
+        let place = self.text.place(offset(error, self.text.rest()));
         // The place in the message would be the one inside this event.
         let reason = error.to_string();
         let reason = reason.split(" at line ").next().unwrap_or(&reason);
@@ -292,9 +288,42 @@ impl<R: Read> Reader<'_, R> {
     }
 }
 
+/// Where in `text` the parser met something that it refuses.
+fn offset(error: &serde_json::Error, text: &str) -> usize {
+    let before = error.line() - 1;
+    let mut breaks = memchr::memchr_iter(b'\n', text.as_bytes());
+    let line = before.checked_sub(1).and_then(|last| breaks.nth(last));
+    line.map_or(0, |at| at + 1) + error.column().saturating_sub(1)
+}
+
+/// Whether more text may help: a number that ends behind its point, its `e` or its sign is refused, and not called cut.
+fn is_cut(error: &serde_json::Error, text: &str) -> bool {
+    error.is_eof() || offset(error, text) + 1 >= text.len()
+}
+
 /// The value that `text` begins with, and its length.
 fn parse<'t, T: Deserialize<'t>>(text: &'t str) -> Result<(T, usize), serde_json::Error> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter();
     let value = values.next().expect("the text begins with no blank")?;
     Ok((value, values.byte_offset()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::CHUNK;
+    use super::*;
+
+    #[test]
+    fn an_event_may_be_cut_anywhere() {
+        let event = r#"{"ph":"X","ts":-1.5e-1,"dur":2.5,"name":"\u00e4\n","args":{"a":[true,null,-0.5E+2]}}"#;
+        // The blanks move the event across the end of the first window.
+        let window = CHUNK;
+        for blanks in window - event.len() - 2..window {
+            let text = format!("[{}{event},{event}]", " ".repeat(blanks));
+            let mut trace = Trace::new(&std::env::temp_dir());
+            read(text.as_bytes(), Path::new("cut"), &mut trace).unwrap();
+            assert!(trace.warnings.is_empty(), "{}", trace.warnings);
+            assert_eq!(trace.number, 2);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 /// What is read at least at once.
-const CHUNK: usize = 1 << 19;
+pub const CHUNK: usize = 1 << 19;
 
 /// A window on the text of a file, which moves on as it is read. Bytes that aren't UTF-8 are U+FFFD in it.
 pub struct Text<R> {
