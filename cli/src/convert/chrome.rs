@@ -215,9 +215,34 @@ impl<R: Read> Reader<'_, R> {
                         return Ok(false);
                     }
                 }
-                Err(error) => return Err(self.refused(&error)),
+                Err(error) => {
+                    let at = offset(&error, self.text.rest());
+                    let refused = self.refused(&error);
+                    if !self.quote(at) {
+                        return Err(refused);
+                    }
+                }
             }
         }
+    }
+
+    /// Puts a float that JSON has no word for into quotes, if one stands there: some writers write them all the same.
+    fn quote(&mut self, at: usize) -> bool {
+        let Some(before) = self.text.rest().get(..at) else {
+            return false;
+        };
+        let start = before.strip_suffix('-').map_or(at, str::len);
+        let rest = &self.text.rest()[start..];
+        let words = ["NaN", "nan", "Infinity", "-Infinity", "inf", "-inf", "-nan"];
+        let Some(word) = words.into_iter().find(|word| rest.starts_with(word)) else {
+            return false;
+        };
+        let kind = format_args!("`{word}` is no number of JSON, and text in the trace");
+        let place = self.text.place(start);
+        self.warnings.add(kind, Some(place));
+        self.text
+            .replace(start..start + word.len(), &format!("\"{word}\""));
+        true
     }
 
     /// Hands on what was read. `false`: the thread that takes it has met an error, which it tells.

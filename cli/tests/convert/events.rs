@@ -122,6 +122,26 @@ fn counters_are_in_their_process() {
     );
 }
 
+#[test]
+fn floats_that_json_has_no_words_for_are_text() {
+    let (found, text) = through(
+        r#"{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"args":{"a":NaN,"b":[-Infinity,1],"c": -inf,"d":inf,"e":"NaN"}}"#,
+    );
+    assert_eq!(
+        found,
+        [
+            r#"1/2 {"args":{"a":"NaN","b":"[\"-Infinity\",1]","c":"-inf","d":"inf","e":"NaN"},"dur":0.0,"name":"a","ph":"X","ts":1.0}"#
+        ]
+    );
+    assert_eq!(
+        text,
+        "warning: `-Infinity` is no number of JSON, and text in the trace (line 1, byte 69)\n\
+         warning: `-inf` is no number of JSON, and text in the trace (line 1, byte 89)\n\
+         warning: `NaN` is no number of JSON, and text in the trace (line 1, byte 58)\n\
+         warning: `inf` is no number of JSON, and text in the trace (line 1, byte 100)\n"
+    );
+}
+
 /// The names of the ranges at both ends of each arrow.
 fn arrows(events: &str) -> Vec<String> {
     let (found, text) = through(events);
