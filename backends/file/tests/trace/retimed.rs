@@ -26,7 +26,7 @@ fn write(config: &str) -> Run {
             stream
                 .sync(
                     0,
-                    NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC.into(),
+                    NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC,
                     [at, time],
                 )
                 .unwrap();
