@@ -310,12 +310,28 @@ fn compare(
     Ok(())
 }
 
-/// The argument that says to measure memory in this process: streams and events of each follow.
+/// Writes a plain range for each of these names, as text.
+fn named(names: &[String], path: &Path) -> Result<Duration> {
+    let config = Config::new().set("path", path.to_str().ok_or("the path is not UTF-8")?)?;
+    let mut session = Session::begin(&Backend::embedded(), "bench", &config)?;
+    let domain = session.default_domain()?.id();
+    let mut stream = session.open_stream("stream", StreamOptions::new(domain))?;
+    let start = Instant::now();
+    let out = session.writer(&mut stream)?;
+    for (name, time) in names.iter().zip((0..).step_by(10)) {
+        out.startend(time, time + 5).message(&**name).write()?;
+    }
+    session.end()?;
+    Ok(start.elapsed())
+}
+
+/// The argument that says to measure memory in this process: streams and events of each follow, and whether each event is
+/// a plain one with a text of its own.
 const MEMORY: &str = "--memory";
 
 /// Writes so many events to each of so many streams, all open at once, and prints the greatest resident memory in KiB.
 #[cfg(target_os = "linux")]
-fn write_for_memory(streams: usize, each: usize) -> Result<()> {
+fn write_for_memory(streams: usize, each: usize, is_text: bool) -> Result<()> {
     let config = Config::new().set("path", "/dev/null")?;
     let config = config.set("overwrite", "true")?;
     let mut session = Session::begin(&Backend::embedded(), "memory", &config)?;
@@ -338,6 +354,14 @@ fn write_for_memory(streams: usize, each: usize) -> Result<()> {
     };
     for stream in &mut open {
         let out = session.writer(stream)?;
+        if is_text {
+            for index in 0..each {
+                let time = index as i64 * 10;
+                let text = format!("the kernel with the number {index}");
+                out.startend(time, time + 5).message(&*text).write()?;
+            }
+            continue;
+        }
         let out = out.events(schema)?;
         for first in (0..each).step_by(BATCH) {
             let batch: Vec<_> = (first..each.min(first + BATCH)).map(kernel).collect();
@@ -354,9 +378,10 @@ fn write_for_memory(streams: usize, each: usize) -> Result<()> {
 
 /// The greatest resident memory of a process that writes this, beside what it may be.
 #[cfg(target_os = "linux")]
-fn memory(name: &str, streams: usize, each: usize, limit: f64) -> Result<()> {
+fn memory(name: &str, streams: usize, each: usize, is_text: bool, limit: f64) -> Result<()> {
+    let [streams, each] = [streams, each].map(|count| count.to_string());
     let output = process::Command::new(env::current_exe()?)
-        .args([MEMORY, &streams.to_string(), &each.to_string()])
+        .args([MEMORY, &streams, &each, &is_text.to_string()])
         .output()?;
     let size: f64 = String::from_utf8(output.stdout)?.trim().parse()?;
     let size = size / 1024.0;
@@ -369,10 +394,10 @@ fn memory(name: &str, streams: usize, each: usize, limit: f64) -> Result<()> {
 
 fn main() -> Result<()> {
     #[cfg(target_os = "linux")]
-    if let [_, mode, streams, each] = &env::args().collect::<Vec<_>>()[..]
+    if let [_, mode, streams, each, is_text] = &env::args().collect::<Vec<_>>()[..]
         && mode == MEMORY
     {
-        return write_for_memory(streams.parse()?, each.parse()?);
+        return write_for_memory(streams.parse()?, each.parse()?, is_text.parse()?);
     }
     // Cargo passes `--bench`.
     let wanted = env::args().skip(1).find(|arg| !arg.starts_with('-'));
@@ -409,6 +434,14 @@ fn main() -> Result<()> {
     if is_wanted(name) {
         compare(name, &folder, by(By::Text, 1), raw)?;
     }
+    let name = "1,000,000 distinct texts / 100,000 distinct texts, ten times";
+    if is_wanted(name) {
+        let names: Vec<_> = (0..EVENTS)
+            .map(|i| format!("the kernel with the number {i}"))
+            .collect();
+        let tenth = |path: &Path| Ok(named(&names[..EVENTS / 10], path)? * 10);
+        compare(name, &folder, |path| named(&names, path), tenth)?;
+    }
     // Both streams have all events: twice the work.
     let name = "an event on each of two streams, two threads / on one stream, two times";
     if is_wanted(name) {
@@ -416,22 +449,31 @@ fn main() -> Result<()> {
         compare(name, &folder, by(By::Batch, 2), twice)?;
     }
     #[cfg(target_os = "linux")]
-    for (name, streams, each, limit) in [
+    for (name, streams, each, is_text, limit) in [
         (
             "resident memory, 100,000,000 events / 64 MiB",
             1,
             100_000_000,
+            false,
             64.0,
         ),
         (
             "resident memory, 10,000 streams of 4,096 events / 1 GiB",
             10_000,
             4096,
+            false,
             1024.0,
+        ),
+        (
+            "resident memory, 1,000,000 distinct texts / 64 MiB",
+            1,
+            1_000_000,
+            true,
+            64.0,
         ),
     ] {
         if is_wanted(name) {
-            memory(name, streams, each, limit)?;
+            memory(name, streams, each, is_text, limit)?;
         }
     }
     let name = "bytes per event / in records";

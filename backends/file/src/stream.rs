@@ -4,6 +4,7 @@ mod half;
 mod order;
 mod place;
 mod sampled;
+mod usual;
 
 use std::collections::HashMap;
 use std::mem;
@@ -11,18 +12,19 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use nvtxw_backend::call::{EventCall, WriteCall};
 use nvtxw_backend::{
-    Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, Refusal, Result, Schema,
-    SchemaRole, ScopeRef, Stream, StreamInfo, Text, Time, TimeRelation,
+    Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, Refusal, Result, Stream,
+    StreamInfo, Time, TimeRelation,
 };
 
 use self::place::OsId;
 use self::sampled::Sampled;
+use self::usual::Usual;
 use crate::capture::CaptureStream;
 use crate::chrome::Chrome;
 use crate::clock::{ClockReader, Past};
 use crate::counter::Sample;
 use crate::flusher::{Flush, Timed};
-use crate::format::{Format, FormatStream, Half, Ranges};
+use crate::format::{Format, FormatStream, Half};
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
 use crate::perfetto::Perfetto;
@@ -83,6 +85,8 @@ pub(crate) struct StreamIn<F: Format> {
     os_places: HashMap<OsId, u32>,
     /// The first place on each track.
     track_places: HashMap<TrackId, u32>,
+    /// Which ranges were usual last, by what is known of clocks now.
+    usual: Option<Usual>,
     clocks: ClockReader,
     /// What was written with times by clocks of which more is known by now.
     history: Vec<(Past, Written)>,
@@ -114,6 +118,7 @@ impl<F: Format> StreamIn<F> {
             last_place: None,
             os_places: HashMap::new(),
             track_places: HashMap::new(),
+            usual: None,
             clocks: ClockReader::new(Arc::clone(&shared.clocks)),
             history: Vec::new(),
             marks: Vec::new(),
@@ -149,33 +154,40 @@ impl<F: Format> StreamIn<F> {
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        let place = match event.process_id().or(event.thread_id()) {
-            None => self.place(event.scope_id(), || event.scope()),
-            Some(_) => self.os_place(event),
+        match self.usual_range(event) {
+            true => Ok(()),
+            false => self.any_event(event),
+        }
+    }
+
+    fn any_event(&mut self, event: &Event<'_>) -> Result<()> {
+        let names_other = event.process_id().or(event.thread_id()).is_some();
+        let place = match names_other {
+            false => self.place(event.scope_id(), || event.scope()),
+            true => self.os_place(event),
         };
         let clocks = self.event_clocks(event.time_domain(), event.end_time_domain())?;
         self.timeline.clocks = clocks;
-        let is_usual = self.are_nanoseconds(clocks);
-        let time = match is_usual {
+        let are_nanoseconds = self.are_nanoseconds(clocks);
+        let time = match are_nanoseconds {
             true => event.time(),
             false => self.clocks.time(clocks, event.time())?,
         };
         match (event.kind(), time) {
             (kind, Time::Range { start, end }) => {
                 let nests = kind == EventKind::RangePushPop;
-                let text = match event.message() {
-                    Some(Text::Inline(text)) => Some(text),
-                    _ => None,
+                let usual = Usual {
+                    schema: event.schema().id(),
+                    scope: event.scope_id(),
+                    place,
+                    clocks,
+                    nests,
                 };
-                let is_usual = is_usual && !matches!(event.message(), Some(Text::Wide(_)));
-                let buffer = self.timeline.buffer();
-                if is_usual
-                    && let Some(payload) = event.plain_but_message()
-                    && let Some(mut ranges) = self.out.ranges(event.schema(), place)
-                    && ranges.write(payload, text, buffer).is_some()
+                let may_be_usual = are_nanoseconds && !names_other;
+                if may_be_usual
+                    && self.usual.replace(usual) != Some(usual)
+                    && self.usual_range(event)
                 {
-                    let content = Content::Ready(ranges.base());
-                    self.timeline.range(place, start, end, nests, content);
                     return Ok(());
                 }
                 self.out.admit(start)?;
@@ -205,50 +217,6 @@ impl<F: Format> StreamIn<F> {
             (kind, Time::Point(time)) => self.half(event, kind, place, time)?,
         }
         Ok(())
-    }
-
-    /// Takes ranges of a plain batch, from the one at `index` on: up to the first that is not usual,
-    /// or until the window is full. Returns how many they are.
-    fn usual_ranges(&mut self, schema: &Schema, bytes: &[u8], index: usize, scope: u64) -> usize {
-        let SchemaRole::Event(kind @ (EventKind::RangePushPop | EventKind::RangeStartEnd)) =
-            schema.role()
-        else {
-            return 0;
-        };
-        let start = schema.time_domain().unwrap_or(self.info.time_domain());
-        let end = schema.end_time_domain().unwrap_or(self.info.time_domain());
-        let Ok(clocks) = self.event_clocks(start, end) else {
-            return 0;
-        };
-        if !self.are_nanoseconds(clocks) {
-            return 0;
-        }
-        self.timeline.clocks = clocks;
-        let domain = Arc::clone(self.info.domain());
-        let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
-        let Some(mut ranges) = self.out.ranges(schema, place) else {
-            return 0;
-        };
-        let content = Content::Ready(ranges.base());
-        let nests = kind == EventKind::RangePushPop;
-        let (mut count, mut chain) = (0, None);
-        for payload in bytes.chunks_exact(schema.size()).skip(index) {
-            let Some((start, end)) = ranges.write(payload, None, self.timeline.buffer()) else {
-                break;
-            };
-            count += 1;
-            if let Some(chain) = &mut chain
-                && self.timeline.follow(chain, start, end)
-            {
-                continue;
-            }
-            self.timeline.range(place, start, end, nests, content);
-            if self.timeline.is_full() {
-                break;
-            }
-            chain = self.timeline.chain();
-        }
-        count
     }
 
     #[inline]
@@ -297,6 +265,7 @@ impl<F: Format> StreamIn<F> {
 
     #[cold]
     fn learn(&mut self) {
+        self.usual = None;
         let epoch = self.clocks.epoch();
         for (clock, past) in self.clocks.read_anew() {
             self.history.push((past, self.timeline.take_written(clock)));

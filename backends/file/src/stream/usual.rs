@@ -1,0 +1,107 @@
+//! Whole ranges of simple schemas, which are ready for the file as soon as they come.
+
+use std::sync::Arc;
+
+use nvtxw_backend::{Event, EventKind, Schema, SchemaRole, ScopeRef, Text, Time};
+
+use super::StreamIn;
+use crate::format::{Format, FormatStream, Ranges};
+use crate::timeline::Content;
+
+/// What ranges share that are of one schema and in one scope.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Usual {
+    /// The ID of the schema.
+    pub(super) schema: u64,
+    /// The ID of the scope.
+    pub(super) scope: u64,
+    pub(super) place: u32,
+    /// Those whose ticks are the file's nanoseconds.
+    pub(super) clocks: [u8; 2],
+    pub(super) nests: bool,
+}
+
+impl<F: Format> StreamIn<F> {
+    /// Takes a range that is of the kind that was usual last; `false`, and nothing is done, for any
+    /// other event.
+    #[inline(always)]
+    pub(super) fn usual_range(&mut self, event: &Event<'_>) -> bool {
+        let Some(usual) = self.usual else {
+            return false;
+        };
+        // An event that names a process or a thread is on the track of that.
+        let names_other = event.process_id().or(event.thread_id()).is_some();
+        if usual.schema != event.schema().id() || usual.scope != event.scope_id() || names_other {
+            return false;
+        }
+        let text = match event.message() {
+            Some(Text::Inline(text)) => Some(text),
+            Some(Text::Wide(_)) => return false,
+            _ => None,
+        };
+        if let Time::Range { start, end } = event.time()
+            && let Some(payload) = event.plain_but_message()
+            && let Some(mut ranges) = self.out.ranges(event.schema(), usual.place)
+            && ranges
+                .write(payload, text, self.timeline.buffer())
+                .is_some()
+        {
+            let content = Content::Ready(ranges.base());
+            self.timeline.clocks = usual.clocks;
+            self.timeline
+                .range(usual.place, start, end, usual.nests, content);
+            return true;
+        }
+        false
+    }
+
+    /// Takes ranges of a plain batch, from the one at `index` on: up to the first that is not usual,
+    /// or until the window is full. Returns how many they are.
+    pub(super) fn usual_ranges(
+        &mut self,
+        schema: &Schema,
+        bytes: &[u8],
+        index: usize,
+        scope: u64,
+    ) -> usize {
+        let SchemaRole::Event(kind @ (EventKind::RangePushPop | EventKind::RangeStartEnd)) =
+            schema.role()
+        else {
+            return 0;
+        };
+        let start = schema.time_domain().unwrap_or(self.info.time_domain());
+        let end = schema.end_time_domain().unwrap_or(self.info.time_domain());
+        let Ok(clocks) = self.event_clocks(start, end) else {
+            return 0;
+        };
+        if !self.are_nanoseconds(clocks) {
+            return 0;
+        }
+        self.timeline.clocks = clocks;
+        let domain = Arc::clone(self.info.domain());
+        let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
+        let Some(mut ranges) = self.out.ranges(schema, place) else {
+            return 0;
+        };
+        let content = Content::Ready(ranges.base());
+        let nests = kind == EventKind::RangePushPop;
+        let (mut count, mut chain) = (0, None);
+        for payload in bytes.chunks_exact(schema.size()).skip(index) {
+            let Some((start, end)) = ranges.write(payload, None, self.timeline.buffer()) else {
+                break;
+            };
+            count += 1;
+            if let Some(chain) = &mut chain
+                && self.timeline.follow(chain, start, end)
+            {
+                continue;
+            }
+            self.timeline.range(place, start, end, nests, content);
+            if self.timeline.is_full() {
+                break;
+            }
+            chain = self.timeline.chain();
+        }
+        count
+    }
+}
