@@ -18,6 +18,7 @@ use crate::session::OpenSession;
 use crate::spec::StreamSpec;
 use crate::sync::process_wide;
 use crate::text::lossy;
+use crate::write::{WITH_TEXT, WithText};
 
 /// What a stream is opened with.
 #[derive(Debug)]
@@ -189,6 +190,8 @@ pub(crate) struct OpenStream {
     pub(crate) session: Arc<OpenSession>,
     /// Memory for the payloads of an event; none are in it.
     pub(crate) payloads: Vec<Payload<'static>>,
+    /// By the IDs of their events' schemas.
+    pub(crate) with_text: [Option<WithText>; WITH_TEXT],
 }
 
 /// The backend's stream, until it panics.
@@ -211,6 +214,7 @@ impl OpenStream {
             },
             session,
             payloads: Vec::new(),
+            with_text: [const { None }; WITH_TEXT],
         }
     }
 }

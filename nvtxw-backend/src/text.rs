@@ -96,19 +96,23 @@ pub(crate) fn find_null(bytes: &[u8], unit: usize) -> Option<usize> {
     if unit != 1 {
         return find_wide_null(bytes, unit);
     }
+    let Some(last) = bytes.last_chunk() else {
+        return bytes.iter().position(|byte| *byte == 0);
+    };
     // Eight at a time: the first byte that is zero is the lowest whose top bit gets set.
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
+    let null = |word: &[u8; 8]| {
         let word = u64::from_le_bytes(*word);
         let zeros = word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
-        if zeros != 0 {
-            return Some(index * 8 + zeros.trailing_zeros() as usize / 8);
+        (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
+    };
+    let (words, _) = bytes.as_chunks();
+    for (index, word) in words.iter().enumerate() {
+        if let Some(at) = null(word) {
+            return Some(index * 8 + at);
         }
     }
-    let before = words.len() * 8;
-    rest.iter()
-        .position(|byte| *byte == 0)
-        .map(|at| before + at)
+    // Those that are looked at once more are none.
+    null(last).map(|at| bytes.len() - 8 + at)
 }
 
 #[inline(never)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nvtxw_abi::raw::{NVTX_TYPE_PAYLOAD_SCHEMA_RAW, NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED};
-use nvtxw_abi::{BatchOrdering, IdClass, IntervalPlacement, NoValueReason};
+use nvtxw_abi::{BatchOrdering, EventKind, IdClass, IntervalPlacement, NoValueReason};
 
 use crate::batch::EventBatch;
 use crate::call::EventCall;
@@ -26,6 +26,7 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
             info,
             backend,
             payloads,
+            with_text,
             ..
         } = stream;
         let domain = &**info.domain();
@@ -40,16 +41,29 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
             }
         }
         let call = EventCall::accepted(args, domain);
-        // Plain events are a header and text.
         if let [main, text] = args {
-            let payloads = [payload(domain, 0, main)?, payload(domain, 1, text)?];
-            if let Some(kind) = Event::kind_before_text(&payloads) {
-                let mut event = Event::unread(info, 0, payloads[0].schema, kind, None);
+            let ids = [main.schema_id(), text.schema_id()];
+            let known = &mut with_text[ids[0] as usize % WITH_TEXT];
+            let is_known = known.as_ref().is_some_and(|known| known.ids == ids);
+            if !is_known || main.is_empty() || text.is_empty() {
+                let payloads = [payload(domain, 0, main)?, payload(domain, 1, text)?];
+                let Some(kind) = Event::kind_before_text(&payloads) else {
+                    let event = Event::gather(info, &payloads)?;
+                    return backend.call(|backend| backend.take_event(&event, &call));
+                };
+                let schemas = payloads.map(|payload| Arc::clone(payload.schema));
+                *known = Some(WithText { ids, schemas, kind });
+            }
+            if let Some(WithText { schemas, kind, .. }) = &*known {
+                let [schema, text_schema] = schemas;
+                let payloads = [
+                    payload_of(domain, schema, 0, main)?,
+                    payload_of(domain, text_schema, 1, text)?,
+                ];
+                let mut event = Event::unread(info, 0, schema, *kind, None);
                 event.read_before_text(&payloads)?;
                 return backend.call(|backend| backend.take_event(&event, &call));
             }
-            let event = Event::gather(info, &payloads)?;
-            return backend.call(|backend| backend.take_event(&event, &call));
         }
         let mut gathered = emptied(std::mem::take(payloads));
         for (index, arg) in args.iter().enumerate() {
@@ -61,6 +75,17 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
         written
     })
 }
+
+/// The schemas of [a payload and a text](Event::kind_before_text), as plain events are that: so that those are looked up
+/// only when they change.
+pub(crate) struct WithText {
+    ids: [u64; 2],
+    schemas: [Arc<Schema>; 2],
+    kind: EventKind,
+}
+
+/// How many of them a stream keeps, by their first ID: as many as there are plain events, which have IDs in a row.
+pub(crate) const WITH_TEXT: usize = 16;
 
 /// The list without its payloads, so that its memory is used again for others.
 fn emptied<'b>(mut payloads: Vec<Payload<'_>>) -> Vec<Payload<'b>> {
@@ -79,6 +104,24 @@ fn in_payload(index: usize, refusal: Refusal) -> Refusal {
 #[inline(always)]
 fn payload<'a>(domain: &'a Domain, index: usize, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
     described(domain, arg).map_err(|refusal| in_payload(index, refusal))
+}
+
+/// The same for one of `schema` that is not empty.
+#[inline(always)]
+fn payload_of<'a>(
+    domain: &'a Domain,
+    schema: &'a Arc<Schema>,
+    index: usize,
+    arg: &PayloadArg<'a>,
+) -> Result<Payload<'a>> {
+    match whole(domain, schema, arg) {
+        Ok(bytes) => Ok(Payload {
+            schema,
+            bytes,
+            count: None,
+        }),
+        Err(refusal) => Err(in_payload(index, refusal)),
+    }
 }
 
 #[inline(always)]
