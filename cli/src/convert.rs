@@ -4,6 +4,7 @@
 //! and which ranges a flow joins ([`ties`]); at last each track is written from its first event to its last ([`mod@write`]).
 //! Memory holds names, open ranges, and what sorters are allowed.
 
+mod capture;
 mod chrome;
 mod columns;
 mod decimal;
@@ -39,8 +40,8 @@ use crate::progress;
 
 /// Converts a trace to a file of the built-in backend, or hands it to another backend
 ///
-/// Reads Chrome's trace-event JSON, as PyTorch's profiler and many others write it, and tables of ranges as CSV; gzip and zstd
-/// are decompressed.
+/// Reads Chrome's trace-event JSON, as PyTorch's profiler and many others write it, tables of ranges as CSV, and captures of the
+/// built-in backend; gzip and zstd are decompressed.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -139,6 +140,8 @@ enum Source {
     Chrome,
     /// A table with a row for each range or moment, and names of columns in its first line
     Csv,
+    /// What the built-in backend writes with `format=capture`
+    Capture,
 }
 
 /// Reads, and writes.
@@ -166,8 +169,18 @@ pub fn run(options: &Options) -> Result<()> {
     }
 
     let bar = progress::bytes("reading");
+    let mut input = input::open(&options.input, &bar)?;
+    let source = match options.from {
+        Some(source) => source,
+        None => guess(&mut input, &options.input)?,
+    };
+    if source == Source::Capture {
+        let written = capture::write(input, options);
+        bar.finish_and_clear();
+        return written;
+    }
     let mut trace = Trace::new(&folder(options));
-    let read = read(options, &bar, &mut trace);
+    let read = read_as(source, input, &options.input, &options.table, &mut trace);
     let flows = ties::resolve(&mut trace)?;
     bar.finish_and_clear();
     if read.is_err() && (trace.number == 0 || options.strict) {
@@ -194,15 +207,6 @@ pub fn run(options: &Options) -> Result<()> {
     })
 }
 
-fn read(options: &Options, bar: &ProgressBar, trace: &mut Trace) -> Result<()> {
-    let mut input = input::open(&options.input, bar)?;
-    let source = match options.from {
-        Some(source) => source,
-        None => guess(&mut input, &options.input)?,
-    };
-    read_as(source, input, &options.input, &options.table, trace)
-}
-
 fn read_as(
     source: Source,
     input: Box<dyn BufRead + Send>,
@@ -211,6 +215,10 @@ fn read_as(
     trace: &mut Trace,
 ) -> Result<()> {
     match source {
+        Source::Capture => Err(Error::Input {
+            path: path.to_owned(),
+            problem: "this is a capture, whose calls are made once more: `nvtxw replay`".to_owned(),
+        }),
         Source::Chrome => chrome::read(input, path, trace),
         Source::Csv => table::read(input, path, columns, trace),
     }
@@ -250,13 +258,16 @@ fn guess(input: &mut impl BufRead, path: &Path) -> Result<Source> {
         .map_err(|error| Error::io("read", path, error))?;
     let start = start.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(start);
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or(start);
+    if start.starts_with(b"NVTXWCAP") {
+        return Ok(Source::Capture);
+    }
     match start.trim_ascii_start().first() {
         Some(b'{' | b'[') => Ok(Source::Chrome),
         Some(_) if line.contains(&b',') && str::from_utf8(line).is_ok() => Ok(Source::Csv),
         Some(_) => Err(Error::Input {
             path: path.to_owned(),
-            problem: "this is no trace that `nvtxw convert` knows: it is neither JSON nor a table whose first line names \
-                      columns; say with `--from` what it is"
+            problem: "this is no trace that `nvtxw convert` knows: it is neither JSON nor a capture, nor a table whose \
+                      first line names columns; say with `--from` what it is"
                 .to_owned(),
         }),
         None => Err(Error::Input {

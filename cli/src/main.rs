@@ -12,6 +12,7 @@ mod info;
 mod manual;
 mod page;
 mod progress;
+mod replay;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,7 @@ enum Command {
     Convert(convert::Options),
     Info(info::Options),
     Check(check::Options),
+    Replay(replay::Options),
     Backends(backends::Options),
     Completions(manual::Completions),
     Man(manual::Man),
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Command::Convert(options) => convert::run(&options),
         Command::Info(options) => info::run(&options),
         Command::Check(options) => check::run(&options),
+        Command::Replay(options) => replay::run(&options),
         Command::Backends(options) => backends::run(&options),
         Command::Completions(options) => manual::completions(&options, Cli::command()),
         Command::Man(options) => manual::man(&options, Cli::command()),

@@ -9,9 +9,11 @@
 //! Numbers are as the producer gave them: flags with all their bits, IDs as they are in payloads. Text is what was before the
 //! null. Of a struct that may be of several sizes there is what today's has; what a shorter one lacks is 0.
 
+mod memory;
 mod registration;
 mod write;
 
+pub use self::memory::{Memory, Piece, Pointer};
 pub use self::registration::{
     CounterAttributes, EntryAttributes, EnumAttributes, EnumValue, Message, Registration,
     ResourceAttributes, SchemaAttributes, ScopeAttributes, Semantic, SemanticNode,

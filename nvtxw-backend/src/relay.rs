@@ -99,6 +99,7 @@
 
 mod copy;
 mod domain;
+mod moved;
 mod place;
 mod stream;
 
@@ -116,6 +117,7 @@ use crate::raw::{Onward, SessionHandle};
 use crate::refusal::Result;
 use crate::sync::Mutex;
 
+pub(crate) use self::place::has_pointers;
 pub use self::stream::RelayStream;
 
 /// Another backend, to which calls are passed on. Clones are the same one.

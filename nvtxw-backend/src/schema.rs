@@ -73,6 +73,11 @@ impl Schema {
         &self.fields
     }
 
+    /// Whether payloads differ in size.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        self.shape == Shape::Dynamic
+    }
+
     /// The kind of the events that the schema describes.
     #[inline]
     pub(crate) fn event_kind(&self) -> Option<EventKind> {

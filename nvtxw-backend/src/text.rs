@@ -48,6 +48,10 @@ impl<'a> WideText<'a> {
         })
     }
 
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// Whether there is no code unit.
     pub fn is_empty(self) -> bool {
         self.bytes.is_empty()

@@ -180,8 +180,9 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
             Shape::Dynamic => Ok(end),
             _ => {
                 let all = region.piece(base, schema.size);
-                all.map(|_| base + schema.size)
-                    .ok_or_else(|| cut(schema.label(), base, schema.size, region))
+                let all = all.ok_or_else(|| cut(schema.label(), base, schema.size, region))?;
+                self.sink.whole(all);
+                Ok(base + schema.size)
             }
         }
     }
@@ -198,6 +199,7 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         let reference = (frame.region.piece(at, size_of::<u64>()))
             .ok_or_else(|| outside(field, at, size_of::<u64>(), frame.region))?;
         let end = at + size_of::<u64>();
+        self.sink.reference(field, reference);
         match self
             .data
             .target(field, read(reference, 0), end, frame.region)?
@@ -321,9 +323,9 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         base: usize,
         selector: Option<u64>,
     ) -> Result<usize> {
-        if region.piece(base, schema.size).is_none() {
-            return Err(cut(schema.label(), base, schema.size, region));
-        }
+        let all = region.piece(base, schema.size);
+        let all = all.ok_or_else(|| cut(schema.label(), base, schema.size, region))?;
+        self.sink.whole(all);
         let frame = Frame {
             schema,
             region,

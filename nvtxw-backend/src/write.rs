@@ -125,7 +125,7 @@ fn payload_of<'a>(
 }
 
 #[inline(always)]
-fn described<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
+pub(crate) fn described<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
     match IdClass::of(arg.schema_id()) {
         IdClass::Static | IdClass::Dynamic if !arg.is_empty() => {
             let schema = schema(domain, arg.schema_id())?;

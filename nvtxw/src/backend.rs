@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
-use nvtxw_abi::InProcess;
+use nvtxw_abi::{InProcess, raw};
 #[cfg(feature = "check")]
 use nvtxw_check::Report;
 
@@ -94,6 +94,16 @@ impl Backend {
             false,
             None,
         )
+    }
+
+    /// The functions of a backend that is not in this program: of its library, or of the table that was given. They may be
+    /// called as long as this `Backend` or a session of it is there.
+    #[must_use]
+    pub fn table(&self) -> Option<&'static raw::nvtxwInterface_v2_t> {
+        match self.inner.begin {
+            Begin::Table(table) => Some(table),
+            Begin::Instance(_) => None,
+        }
     }
 
     pub(crate) fn new(

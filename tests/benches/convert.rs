@@ -3,6 +3,9 @@
 //! `cargo bench -p nvtxw-tests --bench convert`. Each line: `name: ours A, other B, ratio R`; times are the best of several
 //! runs that take turns. Ours is the whole process from its start to its end, the other what `json.load` takes once Python runs.
 
+#[path = "convert/capture.rs"]
+mod capture;
+
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
@@ -38,6 +41,7 @@ print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).
 ";
 
 fn main() -> Result<()> {
+    capture::lines()?;
     let Some(packed) = nvtxw_tests::shared("traces/pytorch_train_ns.json.gz") else {
         return Ok(());
     };

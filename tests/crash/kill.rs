@@ -1,11 +1,16 @@
 //! SIGKILL at random moments, while five threads write and while the session ends.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nvtxw::RangeId;
+use nvtxw_backend::relay::Relay;
+use nvtxw_file::capture::replay::Replay;
+use nvtxw_file::capture::{Ending, Reader};
 
 use crate::child::{Progress, Running, tell};
 use crate::format::{ALL, Format};
@@ -14,6 +19,8 @@ use crate::replay::{Random, TempDir};
 
 /// Events of a stream that wait in memory at most, while it is written.
 pub const WINDOW: u64 = 256;
+/// The same while it is captured: batches of so few samples fit into its buffer.
+const CAPTURED: u64 = 1 << 15;
 /// Events that a stream writes before the session ends.
 const AT_THE_END: u64 = 4096;
 /// A window in which all of them wait till then.
@@ -25,9 +32,9 @@ const ENDING: u8 = 200;
 const ENDED: u8 = 201;
 
 /// Writes until it is killed; tells how many events of each stream were taken.
-pub fn write_on(path: &Path, flush_interval: &str) {
+pub fn write_on(path: &Path, setting: (&str, &str)) {
     let window = WINDOW.to_string();
-    let config = [("window", &*window), ("flush_interval", flush_interval)];
+    let config = [("window", &*window), setting];
     let Load { session, streams } = Load::begin(path, &config).unwrap();
     std::thread::scope(|scope| {
         for (index, mut stream) in (0..).zip(streams) {
@@ -193,6 +200,44 @@ fn what_was_flushed_survives_a_kill() {
 #[test]
 fn what_was_flushed_survives_a_kill_beside_a_thread_that_flushes() {
     kill_while_writing("write on, flushed", 2);
+}
+
+#[test]
+fn what_a_capture_has_survives_a_kill() {
+    let mut random = Random::new(3);
+    let mut counts = Counts::default();
+    // All that was written is replayed, which takes its time.
+    for _ in 0..kills(Format::Perfetto).min(10) {
+        let dir = TempDir::new();
+        let path = dir.path().join("capture.pftrace");
+        let (first, started) = mpsc::channel();
+        let child = Running::start("write on, captured", &path, move |_| {
+            let _ = first.send(());
+        });
+        started.recv().expect("the child writes");
+        std::thread::sleep(Duration::from_micros(random.below(4000)));
+        let ended = child.kill();
+        assert!(!ended.status.success());
+        // It replays up to its last record.
+        let replayed = dir.path().join("run.pftrace");
+        let relay = Relay::to_instance(nvtxw_file::in_process());
+        let outcome = Replay::new(relay)
+            .set("path", replayed.to_str().expect("test folders are UTF-8"))
+            .run(
+                &mut Reader::new(BufReader::new(File::open(&path).unwrap())).unwrap(),
+                |_| (),
+            )
+            .unwrap();
+        assert_eq!(outcome.refused(), 0, "{:?}", outcome.refusals);
+        assert!(!matches!(outcome.ending.unwrap(), Ending::Whole));
+        outcome.end.unwrap();
+        check(&replayed, &taken(&ended.told), CAPTURED, &mut counts);
+    }
+    println!("write on, captured: {counts:?}");
+    assert!(
+        counts.most_missing > 0 && counts.events > 0,
+        "no kill came while calls waited: {counts:?}"
+    );
 }
 
 /// Kills a child that is ending its session. While it is, so many events of a stream may be missing.

@@ -30,8 +30,9 @@ fn child() {
         return;
     };
     match &*plan {
-        "write on" => kill::write_on(&path, "0"),
-        "write on, flushed" => kill::write_on(&path, "1"),
+        "write on" => kill::write_on(&path, ("flush_interval", "0")),
+        "write on, flushed" => kill::write_on(&path, ("flush_interval", "1")),
+        "write on, captured" => kill::write_on(&path, ("format", "capture")),
         "write and wait" => kill::write_and_wait(&path),
         "open and wait" => kill::open_and_wait(&path),
         "write and end" => kill::write_and_end(&path, kill::LARGE),

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nvtxw::{Backend, Config};
 use nvtxw_backend::relay::Relay;
@@ -43,8 +44,16 @@ fn compare(lines: &[String]) {
     );
 }
 
+/// Held by who records: the recorder knows sessions by their names, and all are called alike.
+fn recorder() -> MutexGuard<'static, ()> {
+    static RECORDER: Mutex<()> = Mutex::new(());
+
+    RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn the_rich_trace_is_as_it_was_blessed() {
+    let _held = recorder();
     // SAFETY:
     // - The recorder implements the ABI, takes calls from any thread, doesn't unwind, and never follows a handle.
     let backend = unsafe { Backend::from_table(&nvtxw_recorder::TABLE) }.unwrap();
@@ -54,6 +63,7 @@ fn the_rich_trace_is_as_it_was_blessed() {
 
 #[test]
 fn a_layer_passes_all_calls_on() {
+    let _held = recorder();
     // SAFETY:
     // - As above; what the rich trace says of pointers holds.
     let relay = unsafe { Relay::to_table(&nvtxw_recorder::TABLE) }.unwrap();
@@ -75,6 +85,7 @@ fn by_stream(lines: &[String]) -> BTreeMap<String, Vec<&str>> {
 
 #[test]
 fn a_capture_replays_call_for_call() {
+    let _held = recorder();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rich.nvtxw");
     let config = [
         ("format", "capture"),

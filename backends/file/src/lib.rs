@@ -199,7 +199,8 @@
 //! go to the file at once. What is written to a stream gathers in memory up to 256 KiB (or until `flush_interval` is over) and
 //! is appended then; batches of 16 KiB and more are appended as they are. Those of one stream keep their order; between streams
 //! there is none, but what is referred to stands before. `window`, `memory`, `merge` and `base` mean nothing here, and
-//! timestamps are as they are. Pointers out of an event are kept as addresses, and what they lead to is not.
+//! timestamps are as they are. What pointers lead to is kept with
+//! them, as far as it is [read](nvtxw_backend#what-is-read) at all.
 //!
 //! # When it is written
 //!

@@ -15,6 +15,8 @@ use crate::error::{Error, Result};
 pub struct Output {
     pub backend: Backend,
     pub config: Config,
+    /// The same, option by option.
+    pub settings: Vec<(String, String)>,
     /// What goes to standard output at the end: a backend may write its file in any order.
     copied: Option<NamedTempFile>,
 }
@@ -35,14 +37,19 @@ impl Output {
 }
 
 pub fn open(options: &Options) -> Result<Output> {
-    let mut config = Config::new();
+    let (mut config, mut settings) = (Config::new(), Vec::new());
+    let mut set = |key: &str, value: &str| -> Result<()> {
+        config = std::mem::take(&mut config).set(key, value)?;
+        settings.push((key.to_owned(), value.to_owned()));
+        Ok(())
+    };
     for setting in &options.config {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(Error::Usage(format!(
                 "`--config {setting}` has no `=`: give a key and a value, such as `--config compression=zlib`"
             )));
         };
-        config = config.set(key, value)?;
+        set(key, value)?;
     }
     let mut copied = None;
     if let Some(output) = &options.output {
@@ -57,13 +64,13 @@ pub fn open(options: &Options) -> Result<Output> {
             let path = path.display();
             Error::Usage(format!("the path {path} is not UTF-8: choose another OUT"))
         })?;
-        config = config.set("path", path)?;
+        set("path", path)?;
         if options.overwrite || is_standard(output) {
-            config = config.set("overwrite", "true")?;
+            set("overwrite", "true")?;
         }
     }
     if let Some(format) = options.format() {
-        config = config.set("format", format.key())?;
+        set("format", format.key())?;
     }
     let backend = match &options.backend {
         Some(library) => load(library)?,
@@ -72,6 +79,7 @@ pub fn open(options: &Options) -> Result<Output> {
     Ok(Output {
         backend,
         config,
+        settings,
         copied,
     })
 }

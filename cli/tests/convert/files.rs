@@ -96,7 +96,7 @@ fn what_is_no_trace_is_said() {
         ),
         (
             b"hello",
-            "this is no trace that `nvtxw convert` knows: it is neither JSON nor a table whose first line names columns; say \
+            "this is no trace that `nvtxw convert` knows: it is neither JSON nor a capture, nor a table whose first line names columns; say \
              with `--from` what it is",
         ),
     ] {
@@ -273,4 +273,47 @@ fn who_closes_the_pipe_is_told_nothing() {
     drop(pipe);
     let output = child.wait_with_output().unwrap();
     assert_eq!(said(&output), (0, String::new()));
+}
+
+#[test]
+fn a_capture_is_a_trace_like_others() {
+    let scratch = Scratch::new("capture");
+    let path = |name: &str| scratch.path(name);
+    let trace = format!(
+        "[{EVENT},{{\"ph\":\"B\",\"name\":\"b\",\"pid\":1,\"tid\":3,\"ts\":4,\"args\":{{\"x\":[1,\"y\"]}}}},\
+         {{\"ph\":\"E\",\"pid\":1,\"tid\":3,\"ts\":9}},{{\"ph\":\"C\",\"name\":\"c\",\"pid\":1,\"ts\":2,\"args\":{{\"v\":7}}}}]"
+    );
+    fs::write(path("in.json"), trace).unwrap();
+    for (from, to) in [
+        ("in.json", "direct.json"),
+        ("in.json", "run.nvtxw"),
+        ("run.nvtxw", "replayed.json"),
+        ("run.nvtxw", "again.nvtxw"),
+        ("again.nvtxw", "again.json"),
+    ] {
+        let output = convert(&path(from), &path(to), &[]);
+        assert_eq!(said(&output), (0, String::new()), "{from} to {to}");
+        assert!(output.stdout.is_empty());
+    }
+    assert!(read(&scratch, "run.nvtxw").starts_with(b"NVTXWCAP"));
+    let sorted = |name: &str| {
+        let mut lines = shown(&read(&scratch, name));
+        lines.sort();
+        lines
+    };
+    let direct = sorted("direct.json");
+    assert_eq!(direct.len(), 3);
+    assert_eq!(sorted("replayed.json"), direct);
+    assert_eq!(sorted("again.json"), direct);
+
+    // Cut, it is converted up to there.
+    let bytes = read(&scratch, "run.nvtxw");
+    fs::write(path("cut.nvtxw"), &bytes[..bytes.len() - 4]).unwrap();
+    let (code, text) = said(&convert(&path("cut.nvtxw"), &path("cut.json"), &[]));
+    assert_eq!(code, 1);
+    assert!(
+        text.contains("the capture is cut: the record at byte"),
+        "{text}"
+    );
+    assert_eq!(sorted("cut.json"), direct);
 }

@@ -1,11 +1,15 @@
 //! What a producer writes.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use crate::call::Memory;
 use crate::domain::Domain;
 use crate::raw::PayloadArg;
+use crate::refusal::Result;
 use crate::relation::SyncPoints;
-use crate::write::text_unit;
+use crate::relay::has_pointers;
+use crate::write::{described, text_unit};
 
 /// A write, as the producer made it. Its bytes are where the producer has them.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +85,7 @@ pub struct EventCall<'a>(Payloads<'a>);
 
 #[derive(Clone, Copy)]
 enum Payloads<'a> {
-    Bytes(&'a [PayloadBytes<'a>]),
+    Bytes(&'a [PayloadBytes<'a>], Option<&'a Memory>),
     /// Those of a producer that writes to a stream of this domain.
     Args(&'a [PayloadArg<'a>], &'a Domain),
 }
@@ -89,7 +93,12 @@ enum Payloads<'a> {
 impl<'a> EventCall<'a> {
     /// An event of these payloads.
     pub fn new(payloads: &'a [PayloadBytes<'a>]) -> Self {
-        Self(Payloads::Bytes(payloads))
+        Self(Payloads::Bytes(payloads, None))
+    }
+
+    /// The same with what their pointers lead to.
+    pub fn with_memory(payloads: &'a [PayloadBytes<'a>], memory: &'a Memory) -> Self {
+        Self(Payloads::Bytes(payloads, Some(memory)))
     }
 
     /// The event that was accepted from these arguments.
@@ -100,7 +109,7 @@ impl<'a> EventCall<'a> {
     /// How many payloads there are, ignored ones included.
     pub fn len(&self) -> usize {
         match self.0 {
-            Payloads::Bytes(payloads) => payloads.len(),
+            Payloads::Bytes(payloads, _) => payloads.len(),
             Payloads::Args(args, _) => args.len(),
         }
     }
@@ -110,11 +119,30 @@ impl<'a> EventCall<'a> {
         self.len() == 0
     }
 
+    /// Where pointers are in the payloads, and what they lead to. `None` if no entry is a pointer.
+    pub fn memory(&self) -> Option<Cow<'a, Memory>> {
+        match self.0 {
+            Payloads::Bytes(_, memory) => memory.map(Cow::Borrowed),
+            Payloads::Args(args, domain) => {
+                let mut schemas = args
+                    .iter()
+                    .filter_map(|arg| domain.registered_schema(arg.schema_id()));
+                if !schemas.any(|schema| schema.plan.refers && has_pointers(schema)) {
+                    return None;
+                }
+                // They were accepted.
+                let payloads = args.iter().map(|arg| described(domain, arg));
+                let payloads: Vec<_> = payloads.collect::<Result<_>>().ok()?;
+                Some(Cow::Owned(Memory::of_event(&payloads, domain)))
+            }
+        }
+    }
+
     /// The payloads, in order.
     pub fn payloads(&self) -> impl Iterator<Item = PayloadBytes<'a>> + use<'a> {
         let payloads = self.0;
         (0..self.len()).map(move |index| match payloads {
-            Payloads::Bytes(payloads) => payloads[index],
+            Payloads::Bytes(payloads, _) => payloads[index],
             Payloads::Args(args, domain) => {
                 let arg = &args[index];
                 let (schema, is_terminated) = (arg.schema_id(), arg.is_terminated());
@@ -160,6 +188,8 @@ pub struct EventBatchCall<'a> {
     pub scope: u64,
     /// Their order, and more.
     pub flags: u64,
+    /// What pointers in them lead to, if that is known: [of a recording](crate::EventBatch::memory).
+    pub memory: Option<&'a Memory>,
 }
 
 /// The flexible data of a batch.

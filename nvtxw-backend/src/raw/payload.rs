@@ -124,6 +124,7 @@ impl<'a> EventBatchArg<'a> {
             flex: flex.map(|Flex { bytes, offset }| FlexData { bytes, offset }),
             scope: self.scope,
             flags: self.flags,
+            memory: None,
         })
     }
 }

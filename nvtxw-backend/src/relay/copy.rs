@@ -21,6 +21,17 @@ impl Copied {
         &bytemuck::cast_slice(&self.words)[..self.len]
     }
 
+    /// The bytes, and so many zeros behind them, if there are so many.
+    pub(crate) fn bytes_and(&self, more: usize) -> &[u8] {
+        let all: &[u8] = bytemuck::cast_slice(&self.words);
+        &all[..all.len().min(self.len + more)]
+    }
+
+    /// The 8 bytes at `at`.
+    pub(crate) fn word(&self, at: usize) -> u64 {
+        bytemuck::pod_read_unaligned(&self.bytes()[at..at + size_of::<u64>()])
+    }
+
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len]
     }

@@ -118,7 +118,16 @@ fn field_places(
 /// Finds the references that a walk comes by, by their addresses.
 #[derive(Default)]
 pub(crate) struct Finder {
-    pub(crate) found: Vec<(usize, Reference)>,
+    found: Vec<(usize, Reference)>,
+}
+
+impl Finder {
+    /// Each place once: where payloads and events share data, walks come by more often.
+    pub(crate) fn found(mut self) -> Vec<(usize, Reference)> {
+        self.found.sort_by_key(|(address, _)| *address);
+        self.found.dedup_by_key(|(address, _)| *address);
+        self.found
+    }
 }
 
 impl<'a> Sink<'a> for Finder {

@@ -9,6 +9,7 @@ use nvtxw_abi::EntryType;
 use crate::call::{CounterBatchCall, EventBatchCall, EventCall, FlexData, PayloadBytes, WriteCall};
 use crate::counter::{Counter, CounterKind};
 use crate::data::{Data, Flex, Steps};
+use crate::domain::Domain;
 use crate::event::Payload;
 use crate::predefined;
 use crate::raw::{Onward, StreamHandle};
@@ -57,7 +58,7 @@ impl RelayStream {
     /// # Errors
     /// What the other backend says. `INVALID_ARGUMENT` if the call is about something that this one doesn't have, because it
     /// refused it. Of a [recording](Origin::Recorded) also calls whose bytes don't hold what their schemas say, and
-    /// `NOT_SUPPORTED` for pointers.
+    /// `NOT_SUPPORTED` for pointers of which it doesn't say where they lead.
     pub fn write(&mut self, call: &WriteCall<'_>) -> Result<()> {
         let mut copies = std::mem::take(&mut self.copies);
         let written = self.write_with(call, &mut copies);
@@ -110,13 +111,36 @@ impl RelayStream {
         }
     }
 
+    pub(super) fn is_instance(&self) -> bool {
+        self.onward.is_instance()
+    }
+
+    pub(super) fn known(&self) -> &Domain {
+        &self.domain.known
+    }
+
+    pub(super) fn layout(&self, id: u64) -> Result<u64> {
+        self.domain.layout(id)
+    }
+
+    pub(super) fn write_payloads(&self, payloads: &[PayloadBytes<'_>]) -> Result<()> {
+        self.onward.event(self.handle, payloads)
+    }
+
+    pub(super) fn write_events(&self, batch: &EventBatchCall<'_>) -> Result<()> {
+        self.onward.event_batch(self.handle, batch)
+    }
+
     /// Whether what a call says has to be checked before it gets to the other backend.
-    fn is_strict(&self) -> bool {
+    pub(super) fn is_strict(&self) -> bool {
         self.origin == Origin::Recorded && !self.onward.is_instance()
     }
 
     fn event(&self, call: &EventCall<'_>, copies: &mut Vec<Copied>) -> Result<()> {
         let own: Vec<_> = call.payloads().collect();
+        if let Some(memory) = call.memory() {
+            return self.event_with(&own, &memory, copies);
+        }
         let mut there = own.clone();
         let mut is_loose = false;
         for payload in &mut there {
@@ -155,7 +179,7 @@ impl RelayStream {
     }
 
     /// Where the references in a payload are, of those that were found and others, and how the payload is aligned.
-    fn references<'s>(
+    pub(super) fn references<'s>(
         &'s self,
         own: &PayloadBytes<'_>,
         found: &[(usize, Reference)],
@@ -196,13 +220,13 @@ impl RelayStream {
         for payload in own {
             let payload = self.payload(payload)?;
             if self.is_strict() && has_pointers(payload.schema) {
-                return Err(pointers(payload.schema));
+                return Err(no_memory(payload.schema));
             }
             payloads.push(payload);
         }
         let mut finder = Finder::default();
         if !is_loose {
-            return Ok(finder.found);
+            return Ok(finder.found());
         }
         let bytes = own.iter().map(|payload| payload.bytes.len()).sum();
         let data = Data {
@@ -214,17 +238,17 @@ impl RelayStream {
         for payload in &payloads {
             if payload.schema.plan.way != Way::Settled {
                 let walked = walk::walk(payload.schema, payload.bytes, &data, &mut finder);
-                // What was accepted from a producer, with pointers that lead out of the event, goes on as it is.
+                // What was accepted from a producer goes on as it is.
                 if self.is_strict() {
                     walked?;
                 }
             }
         }
-        Ok(finder.found)
+        Ok(finder.found())
     }
 
     /// A payload as it is walked through.
-    fn payload<'a>(&'a self, payload: &PayloadBytes<'a>) -> Result<Payload<'a>> {
+    pub(super) fn payload<'a>(&'a self, payload: &PayloadBytes<'a>) -> Result<Payload<'a>> {
         let PayloadBytes { schema, bytes, .. } = *payload;
         if bytes.is_empty() && !payload.is_terminated {
             return Ok(predefined::blob(bytes));
@@ -263,6 +287,22 @@ impl RelayStream {
             scope: domain.scope(call.scope)?,
             ..*call
         };
+        if let Some((schema, places)) = domain.places(call.schema)
+            && has_pointers(schema)
+        {
+            let is_walked = match places {
+                Places::None => false,
+                Places::Fixed(_) => schema.is_dynamic(),
+                Places::Varying => true,
+            };
+            match call.memory {
+                Some(memory) => return self.event_batch_with(schema, &there, memory, copies),
+                None if self.is_strict() || is_walked && !self.is_instance() => {
+                    return Err(no_memory(schema));
+                }
+                None => {}
+            }
+        }
         copies.resize_with(copies.len().max(2), Copied::default);
         let [events, flex, ..] = &mut **copies else {
             return Err(Refusal::failed("copies of a batch have no place"));
@@ -322,13 +362,8 @@ impl RelayStream {
     }
 
     fn check_batch(&self, schema: &Schema, size: usize) -> Result<()> {
-        if self.is_strict() {
-            if has_pointers(schema) {
-                return Err(pointers(schema));
-            }
-            if schema.shape != Shape::Dynamic && !size.is_multiple_of(schema.size.max(1)) {
-                return Err(too_small(schema, size % schema.size.max(1)));
-            }
+        if self.is_strict() && !schema.is_dynamic() && !size.is_multiple_of(schema.size.max(1)) {
+            return Err(too_small(schema, size % schema.size.max(1)));
         }
         Ok(())
     }
@@ -389,7 +424,7 @@ impl RelayStream {
             };
             rest = &rest[end..];
         }
-        Ok(finder.found)
+        Ok(finder.found())
     }
 
     fn counter_batch(&self, call: &CounterBatchCall<'_>, copies: &mut Vec<Copied>) -> Result<()> {
@@ -476,7 +511,7 @@ impl RelayStream {
         if let Some(schema) = counter.schema()
             && has_pointers(schema)
         {
-            return Err(pointers(schema));
+            return Err(no_memory(schema));
         }
         match is_right {
             true => Ok(()),
@@ -489,7 +524,12 @@ impl RelayStream {
 
     /// The other backend's name of a reference; one that is none, where it has none. The first such is kept in `missing`, if
     /// that backend doesn't look itself.
-    fn there(&self, reference: Reference, own: u64, missing: &mut Option<Refusal>) -> u64 {
+    pub(super) fn there(
+        &self,
+        reference: Reference,
+        own: u64,
+        missing: &mut Option<Refusal>,
+    ) -> u64 {
         let there = match reference {
             Reference::String => self.domain.string(own).ok_or_else(|| {
                 Refusal::invalid(format!(
@@ -519,7 +559,7 @@ impl fmt::Debug for RelayStream {
 }
 
 #[cold]
-fn too_small(schema: &Schema, size: usize) -> Refusal {
+pub(super) fn too_small(schema: &Schema, size: usize) -> Refusal {
     Refusal::invalid(format!(
         "{size} bytes are too few for {}, which has {}",
         schema.label(),
@@ -528,9 +568,9 @@ fn too_small(schema: &Schema, size: usize) -> Refusal {
 }
 
 #[cold]
-fn pointers(schema: &Schema) -> Refusal {
+pub(super) fn no_memory(schema: &Schema) -> Refusal {
     Refusal::unsupported(format!(
-        "{} has pointers, which lead nowhere in a recording",
+        "{} has pointers, and nothing says what they lead to",
         schema.label()
     ))
 }

@@ -388,7 +388,7 @@ fn writes_come_with_their_bytes() {
         &format!("Mark [{mark}]"),
         &format!(
             "EventBatch(EventBatchCall {{ schema: 16777216, bytes: {one}, flex: Some(FlexData {{ bytes: [121, 122], offset: 1 }}), \
-             scope: 1, flags: 1152921504606846982 }})"
+             scope: 1, flags: 1152921504606846982, memory: None }})"
         ),
         "Counter { time: -3, counter: 4294967296, bytes: [1, 2] }",
         "CounterBatch(CounterBatchCall { counter: 4294967296, bytes: [1, 2, 3, 4], flags: 4294967296, \
@@ -396,7 +396,7 @@ fn writes_come_with_their_bytes() {
         "SyncPoint { time_domains: (12, 13), times: (1, 2) }",
         "SyncPoints { time_domains: (12, 13), points: [(1, 2)] }",
         "Conversion { time_domains: (12, 13), slope: 0.5, times: (1, 2) }",
-        "nothing: EventBatch(EventBatchCall { schema: 16777216, bytes: [], flex: None, scope: 0, flags: 0 })",
+        "nothing: EventBatch(EventBatchCall { schema: 16777216, bytes: [], flex: None, scope: 0, flags: 0, memory: None })",
         "nothing: CounterBatch(CounterBatchCall { counter: 4294967296, bytes: [], flags: 0, timestamps: None })",
         "nothing: SyncPoints { time_domains: (12, 13), points: [] }",
     ]);

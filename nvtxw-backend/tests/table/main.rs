@@ -15,6 +15,9 @@ mod exported;
 mod flexible;
 mod foreign;
 mod handles;
+// What passes calls on is the same in the tests of whole traces.
+#[path = "../../../tests/recording/layer.rs"]
+mod layer;
 mod layouts;
 mod lifecycle;
 mod outside;
@@ -24,6 +27,7 @@ mod recorder;
 mod refusals;
 mod registered;
 mod relations;
+mod relay;
 mod samples;
 mod scene;
 mod schemas;

@@ -101,7 +101,15 @@ fn strings_in_all_encodings() {
 
 #[test]
 fn data_that_is_to_be_copied() {
-    let scene = Scene::loaded();
+    copied(&Scene::loaded());
+}
+
+#[test]
+fn data_that_is_to_be_copied_is_passed_on() {
+    copied(&Scene::relayed());
+}
+
+fn copied(scene: &Scene) {
     let gemm = scene.program.string(scene.domain, c"gemm");
     let gemm = number(gemm.expect("a string"));
     let point = scene.schema(0, &[entry(0, U8, c"x"), entry(0, U16, c"y")]);
@@ -162,7 +170,15 @@ fn data_that_is_to_be_copied() {
 
 #[test]
 fn structs_outside_hold_all_that_structs_hold() {
-    let scene = Scene::loaded();
+    structs(&Scene::loaded());
+}
+
+#[test]
+fn structs_outside_are_passed_on() {
+    structs(&Scene::relayed());
+}
+
+fn structs(scene: &Scene) {
     let schema = |attr: nvtxPayloadSchemaAttr_t| {
         (scene.program.schema(scene.domain, &attr)).expect("a schema")
     };

@@ -75,6 +75,11 @@ pub fn call(call: impl FnOnce() -> nvtxwResultCode_t) -> Outcome {
             code,
             report: report.clone(),
         }),
+        // A layer tells what the backend behind it has told.
+        (false, [behind, report]) if behind == report => Err(Refused {
+            code,
+            report: report.clone(),
+        }),
         _ => panic!("{code} with the reports {reports:?}"),
     }
 }

@@ -24,7 +24,7 @@ impl Scene {
         Self::of(Program::loaded())
     }
 
-    fn of(program: Program) -> Self {
+    pub fn of(program: Program) -> Self {
         let (session, domain, stream) = program.ready();
         let message = program
             .schema(domain, &message_attr(&[message_entry()]))

@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 /// How sessions of a backend begin.
 pub(crate) enum Begin {
     /// Through the own member of this table.
-    #[cfg_attr(not(feature = "check"), allow(dead_code))]
     Table(&'static raw::nvtxwInterface_v2_t),
     /// Through the hook of an instance in this process.
     Instance(Arc<InProcess>),

@@ -1,12 +1,13 @@
 //! Records as calls.
 
+use std::cell::OnceCell;
 use std::ffi::CStr;
 
 use nvtxw_backend::call::{
     CounterAttributes, CounterBatchCall, EntryAttributes, EnumAttributes, EnumValue,
-    EventBatchCall, EventCall, FlexData, Message, PayloadBytes, Registration, ResourceAttributes,
-    SchemaAttributes, ScopeAttributes, Semantic, SemanticNode, StreamAttributes,
-    TimeDomainAttributes, WriteCall,
+    EventBatchCall, EventCall, FlexData, Memory, Message, PayloadBytes, Piece, Pointer,
+    Registration, ResourceAttributes, SchemaAttributes, ScopeAttributes, Semantic, SemanticNode,
+    StreamAttributes, TimeDomainAttributes, WriteCall,
 };
 use nvtxw_backend::{RefusalCounts, ResultCode, SyncPoints};
 
@@ -31,12 +32,20 @@ pub(super) fn decode<T>(
 ) -> Result<T> {
     let kind = Kind::of(header.kind).ok_or("is of a kind that this version doesn't know")?;
     let mut body = Body { rest: body, at: 0 };
-    let mut payloads = Vec::new();
+    let (mut payloads, memory) = (Vec::new(), OnceCell::new());
+    let stream = header.owner;
     let record = match kind {
         Kind::Event => {
-            body.payloads(&mut payloads)?;
-            let call = WriteCall::Event(EventCall::new(&payloads));
-            let stream = header.owner;
+            let has_memory = body.payloads(&mut payloads)?;
+            let call = match has_memory {
+                true => EventCall::with_memory(&payloads, body.memory(&memory)?),
+                false => EventCall::new(&payloads),
+            };
+            let call = WriteCall::Event(call);
+            Record::Write { stream, call }
+        }
+        Kind::EventBatch => {
+            let call = WriteCall::EventBatch(body.event_batch(&memory)?);
             Record::Write { stream, call }
         }
         kind => body.record(kind, header.owner)?,
@@ -330,9 +339,10 @@ impl<'a> Body<'a> {
         })
     }
 
-    fn payloads(&mut self, payloads: &mut Vec<PayloadBytes<'a>>) -> Result<()> {
+    /// Returns whether what pointers lead to comes then.
+    fn payloads(&mut self, payloads: &mut Vec<PayloadBytes<'a>>) -> Result<bool> {
         let count = self.size()?;
-        self.u64()?;
+        let has_memory = self.flag()?;
         if count > self.rest.len() / HEADER {
             return Err("has fewer payloads than it says");
         }
@@ -348,25 +358,68 @@ impl<'a> Body<'a> {
             });
             self.fill()?;
         }
-        Ok(())
+        Ok(has_memory)
+    }
+
+    fn memory<'m>(&mut self, place: &'m OnceCell<Memory>) -> Result<&'m Memory> {
+        let (addresses, pieces, pointers) = (self.size()?, self.size()?, self.size()?);
+        self.u64()?;
+        let words = addresses
+            .checked_add(pieces)
+            .and_then(|words| words.checked_add(pointers))
+            .ok_or("has a size out of range")?;
+        if words > self.rest.len() / size_of::<u64>() {
+            return Err("has fewer pointers than it says");
+        }
+        let memory = Memory {
+            addresses: (0..addresses).map(|_| self.u64()).collect::<Result<_>>()?,
+            pieces: (0..pieces)
+                .map(|_| {
+                    Ok(Piece {
+                        address: self.u64()?,
+                        bytes: self.bytes()?.to_vec(),
+                    })
+                })
+                .collect::<Result<_>>()?,
+            pointers: (0..pointers)
+                .map(|_| {
+                    Ok(Pointer {
+                        part: self.size()?,
+                        offset: self.size()?,
+                    })
+                })
+                .collect::<Result<_>>()?,
+        };
+        self.fill()?;
+        Ok(place.get_or_init(|| memory))
+    }
+
+    fn event_batch<'m>(&mut self, place: &'m OnceCell<Memory>) -> Result<EventBatchCall<'m>>
+    where
+        'a: 'm,
+    {
+        let (schema, scope, flags) = (self.u64()?, self.u64()?, self.u64()?);
+        let (has_flex, has_memory) = (self.flag()?, self.flag()?);
+        let (offset, size) = (self.size()?, self.size()?);
+        self.u64()?;
+        let bytes = self.raw(size)?;
+        self.fill()?;
+        let memory = match has_memory {
+            true => Some(self.memory(place)?),
+            false => None,
+        };
+        Ok(EventBatchCall {
+            schema,
+            bytes: self.all(),
+            flex: has_flex.then_some(FlexData { bytes, offset }),
+            scope,
+            flags,
+            memory,
+        })
     }
 
     fn write(&mut self, kind: Kind) -> Result<WriteCall<'a>> {
         Ok(match kind {
-            Kind::EventBatch => {
-                let (schema, scope, flags) = (self.u64()?, self.u64()?, self.u64()?);
-                let has_flex = self.flag()?;
-                let (offset, size) = (self.size()?, self.size()?);
-                let bytes = self.raw(size)?;
-                self.fill()?;
-                WriteCall::EventBatch(EventBatchCall {
-                    schema,
-                    bytes: self.all(),
-                    flex: has_flex.then_some(FlexData { bytes, offset }),
-                    scope,
-                    flags,
-                })
-            }
             Kind::Sample => WriteCall::Counter {
                 time: self.i64()?,
                 counter: self.u64()?,

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use nvtxw_backend::RefusalCounts;
 use nvtxw_backend::call::{
-    CounterAttributes, EntryAttributes, Message, Registration, Semantic, SemanticNode,
+    CounterAttributes, EntryAttributes, Memory, Message, Registration, Semantic, SemanticNode,
     StreamAttributes, WriteCall,
 };
 use nvtxw_backend::log::Report;
@@ -309,13 +309,44 @@ impl Records {
         }
     }
 
+    /// What fills itself up, after what is filled up.
+    fn memory(&mut self, memory: &Memory) {
+        let numbers = [
+            memory.addresses.len(),
+            memory.pieces.len(),
+            memory.pointers.len(),
+            0,
+        ];
+        numbers.iter().for_each(|number| self.u64(*number as u64));
+        memory
+            .addresses
+            .iter()
+            .for_each(|address| self.u64(*address));
+        for piece in &memory.pieces {
+            self.u64(piece.address);
+            self.bytes(&piece.bytes);
+        }
+        for pointer in &memory.pointers {
+            self.u64(pointer.part as u64);
+            self.u64(pointer.offset as u64);
+        }
+        let size = size_of::<u64>() * memory.addresses.len()
+            + memory
+                .pieces
+                .iter()
+                .map(|piece| piece.bytes.len())
+                .sum::<usize>();
+        self.raw(&ZEROS[..padding(size as u64)]);
+    }
+
     /// Adds a write, but for the end of its record.
     pub(super) fn write<'a>(&mut self, stream: u32, call: &WriteCall<'a>) -> Tail<'a> {
         match *call {
             WriteCall::Event(call) => {
+                let memory = call.memory();
                 self.record(Kind::Event, stream, |out| {
                     out.u64(call.len() as u64);
-                    out.u64(0);
+                    out.u64(memory.is_some().into());
                     for payload in call.payloads() {
                         out.u64(payload.schema);
                         let size = payload.bytes.len() as u64;
@@ -324,6 +355,9 @@ impl Records {
                     for payload in call.payloads() {
                         out.raw(payload.bytes);
                         out.raw(&ZEROS[..padding(payload.bytes.len() as u64)]);
+                    }
+                    if let Some(memory) = &memory {
+                        out.memory(memory);
                     }
                 });
                 Tail {
@@ -337,11 +371,16 @@ impl Records {
                     out.u64(call.scope);
                     out.u64(call.flags);
                     out.u64(call.flex.is_some().into());
+                    out.u64(call.memory.is_some().into());
                     let flex = call.flex.map_or(&[][..], |flex| flex.bytes);
                     out.u64(call.flex.map_or(0, |flex| flex.offset as u64));
                     out.u64(flex.len() as u64);
+                    out.u64(0);
                     out.raw(flex);
                     out.raw(&ZEROS[..padding(flex.len() as u64)]);
+                    if let Some(memory) = call.memory {
+                        out.memory(memory);
+                    }
                 })
             }
             WriteCall::Counter {

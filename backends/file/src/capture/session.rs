@@ -165,7 +165,12 @@ impl Stream for CaptureStream {
     }
 
     fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
-        self.write(&batch.call())
+        let memory = batch.memory();
+        let mut call = batch.call();
+        if let WriteCall::EventBatch(call) = &mut call {
+            call.memory = memory.as_ref();
+        }
+        self.write(&call)
     }
 
     fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {

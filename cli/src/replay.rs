@@ -1,0 +1,177 @@
+//! `nvtxw replay`: makes the calls of a capture on a backend.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use nvtxw::Backend;
+use nvtxw_backend::ResultCode;
+use nvtxw_backend::relay::Relay;
+use nvtxw_file::capture::replay::{Replay, Replayed};
+use nvtxw_file::capture::{Ending, Reader};
+
+use crate::error::{Error, Result};
+use crate::page::Page;
+
+/// Makes the calls of a capture on a backend
+///
+/// A capture is what the built-in backend writes with the config `format=capture`: all calls of a session as they were made. Here
+/// they are made again, on another backend or on the built-in one.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Options {
+    /// The capture; `-` is standard input
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+    /// The library of the backend; without it, the built-in one
+    #[arg(long, value_name = "LIBRARY")]
+    backend: Option<PathBuf>,
+    /// An option of the session, whatever it was when it was captured; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    config: Vec<(String, String)>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  nvtxw replay run.nvtxw --backend /opt/nsight/libnvtxw3.so
+  nvtxw replay run.nvtxw --config path=run.pftrace     on the built-in backend
+  zstd -dc run.nvtxw.zst | nvtxw replay - --config format=chrome --config path=run.json
+
+The session has the name and the options that it had when it was captured, but for `format`, `path`, `overwrite` and `flush_interval`.
+
+Exit codes:
+  0  all calls were made
+  1  some were refused, or the capture is cut or damaged; what comes before is replayed
+  2  no session could be begun, or ended";
+
+/// The two sides of an option.
+fn pair(text: &str) -> std::result::Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() && !value.is_empty() => {
+            Ok((key.to_owned(), value.to_owned()))
+        }
+        _ => Err("an option is KEY=VALUE".to_owned()),
+    }
+}
+
+/// Makes the calls, and says what came of them.
+pub fn run(options: &Options) -> Result<()> {
+    let input = open(&options.input)?;
+    let backend = options.backend.as_deref().map(load).transpose()?;
+    let relay = match &backend {
+        None => Relay::to_instance(nvtxw_file::in_process()),
+        Some(backend) => relay(backend)?,
+    };
+    let replayed = replay(input, &options.input, relay, &options.config)?;
+    warn(&replayed);
+    say(&replayed).map_err(|error| Error::io("write", Path::new("-"), error))?;
+    judge(&replayed, &options.input)
+}
+
+fn open(path: &Path) -> Result<Box<dyn Read>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    let file = File::open(path).map_err(|error| Error::io("read", path, error))?;
+    Ok(Box::new(BufReader::with_capacity(1 << 18, file)))
+}
+
+#[allow(unsafe_code)]
+fn load(library: &Path) -> Result<Backend> {
+    // SAFETY:
+    // - Who runs the command says that this is a backend's library: it implements the ABI. One session is begun.
+    // - Handles in payloads are translated to those of their own domain, and payloads that hold pointers are refused.
+    Ok(unsafe { Backend::load(library) }?)
+}
+
+/// To a backend of a library.
+#[allow(unsafe_code)]
+pub fn relay(backend: &Backend) -> Result<Relay> {
+    let table = backend.table().ok_or_else(|| {
+        Error::Usage("a checker stands in front of the backend: unset NVTXW_CHECK".to_owned())
+    })?;
+    // SAFETY:
+    // - As above; the library stays mapped.
+    // - Nothing that is live is written: pointers are refused.
+    unsafe { Relay::to_table(table) }.map_err(|refusal| Error::Usage(refusal.to_string()))
+}
+
+/// Makes the calls of the capture `input`, which `path` names.
+pub fn replay(
+    input: impl Read,
+    path: &Path,
+    relay: Relay,
+    config: &[(String, String)],
+) -> Result<Replayed> {
+    let problem = |problem: String| Error::Input {
+        path: path.to_owned(),
+        problem,
+    };
+    let mut reader = Reader::new(input).map_err(|error| problem(error.to_string()))?;
+    let mut replay = Replay::new(relay);
+    for (key, value) in config {
+        replay = replay.set(key, value);
+    }
+    replay
+        .run(&mut reader, |_| ())
+        .map_err(|error| problem(error.to_string()))
+}
+
+/// What was not done, on standard error.
+pub fn warn(replayed: &Replayed) {
+    for refused in &replayed.refusals {
+        let count = match refused.count {
+            1 => String::new(),
+            count => format!(" ({count} times)"),
+        };
+        eprintln!("warning: {}{count}: {}", refused.member, refused.refusal);
+    }
+    if replayed.refused_before > 0 {
+        eprintln!(
+            "note: {} calls were refused when they were captured, and are not made",
+            replayed.refused_before
+        );
+    }
+}
+
+/// What was done, on standard output.
+fn say(replayed: &Replayed) -> io::Result<()> {
+    let mut page = Page::new();
+    page.line(format_args!(
+        "{} calls replayed, {} refused",
+        replayed.calls,
+        replayed.refused()
+    ))?;
+    page.end()
+}
+
+/// Whether all is well.
+pub fn judge(replayed: &Replayed, input: &Path) -> Result<()> {
+    if let Err(refusal) = &replayed.end {
+        return Err(Error::Input {
+            path: input.to_owned(),
+            problem: format!("the session was replayed, but could not be ended: {refusal}"),
+        });
+    }
+    let found = |problem: String| Err(Error::Findings(format!("{}: {problem}", input.display())));
+    match &replayed.ending {
+        Err(error) => return found(error.to_string()),
+        Ok(Ending::Cut { offset, bytes }) => {
+            return found(format!(
+                "the capture is cut: the record at byte {offset} has only {bytes} bytes; what comes before is replayed"
+            ));
+        }
+        Ok(Ending::Open) => eprintln!(
+            "note: {}: the capture ends without its session's end, as after a kill; what it has is replayed",
+            input.display()
+        ),
+        Ok(Ending::Whole) => {}
+    }
+    let is_refused = |code| code != ResultCode::NOT_SUPPORTED;
+    let mut refusals = replayed.refusals.iter();
+    match refusals.any(|refused| is_refused(refused.refusal.code())) {
+        true => found(format!("{} calls were refused", replayed.refused())),
+        false => Ok(()),
+    }
+}
