@@ -5,11 +5,11 @@
 //! Memory holds names, open ranges, and what sorters are allowed.
 
 mod capture;
-mod chrome;
+pub mod chrome;
 mod columns;
 mod decimal;
-mod event;
-mod input;
+pub mod event;
+pub mod input;
 mod labels;
 mod names;
 mod output;
@@ -17,11 +17,11 @@ mod record;
 mod sorter;
 mod strings;
 mod table;
-mod text;
+pub mod text;
 mod ties;
 mod trace;
 mod tracks;
-mod warnings;
+pub mod warnings;
 mod write;
 
 use std::borrow::Cow;

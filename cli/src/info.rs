@@ -1,7 +1,7 @@
 //! `nvtxw info`: what is in a trace.
 
-#[cfg(feature = "parquet")]
 mod args;
+mod chrome;
 mod clocks;
 mod declared;
 mod json;
@@ -13,16 +13,16 @@ mod report;
 mod summary;
 mod track;
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use flate2::read::MultiGzDecoder;
 
 use self::summary::Summary;
+use crate::convert::input;
 use crate::error::{Error, Result};
 use crate::page::Page;
+use crate::progress;
 
 /// Shows what is in a trace: times, streams, fields, counters, and what takes most time
 ///
@@ -31,7 +31,8 @@ use crate::page::Page;
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Options {
-    /// The trace: a Perfetto file (.pftrace), perhaps compressed by gzip, or the folder of a Parquet dataset; `-` is standard input
+    /// The trace: a Perfetto file, Chrome's trace-event JSON (both perhaps compressed by gzip or zstd), or the folder of a Parquet
+    /// dataset; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Prints JSON, with the members that docs/info.md describes
@@ -47,7 +48,8 @@ Examples:
   nvtxw info run.pftrace                  what is in it, for people
   nvtxw info --top 5 run.pftrace          the five names that take most time
   nvtxw info --json run.pftrace | jq '.counters[] | {path, min, mean, max}'
-  zstdcat run.pftrace.zst | nvtxw info -  from standard input
+  nvtxw info trace.json.gz                what any tool of Chrome's format wrote
+  curl $URL | nvtxw info -                from standard input
 
 Exit codes:
   0  all of FILE was read
@@ -81,23 +83,21 @@ fn read(path: &Path) -> Result<Summary> {
     if path.is_dir() {
         return dataset(path);
     }
-    let failed = |error| Error::io("read", path, error);
-    let source: Box<dyn Read> = match path == Path::new("-") {
-        true => Box::new(io::stdin()),
-        false => Box::new(File::open(path).map_err(failed)?),
-    };
-    let (mut head, mut source) = peek(source).map_err(failed)?;
-    if head.starts_with(&[0x1F, 0x8B]) {
-        (head, source) = peek(Box::new(MultiGzDecoder::new(source))).map_err(failed)?;
-    }
-    let problem = match Kind::of(&head) {
+    let bar = progress::bytes("reading");
+    let mut source = input::open(path, &bar)?;
+    let head = source.fill_buf();
+    let kind = Kind::of(head.map_err(|error| Error::io("read", path, error))?);
+    let problem = match kind {
         Kind::Packets => return Ok(perfetto::read(source)),
+        Kind::Json => return chrome::read(source, path),
         Kind::Part => {
-            "this is a part of a Parquet dataset: name the dataset's folder, the one with `events` and `metadata` in it".to_owned()
+            "this is a part of a Parquet dataset: name the dataset's folder, the one with `events` and `metadata` in it"
+                .to_owned()
         }
         Kind::Empty => "the file is empty".to_owned(),
         Kind::Unknown => {
-            "this is no trace that `nvtxw info` knows: it reads Perfetto files".to_owned()
+            "this is no trace that `nvtxw info` knows: it reads Perfetto files, Chrome's trace-event JSON and Parquet datasets of ours"
+                .to_owned()
         }
     };
     Err(Error::Input {
@@ -122,19 +122,9 @@ fn dataset(path: &Path) -> Result<Summary> {
     })
 }
 
-/// How many bytes tell what a file is.
-const HEAD: u64 = 512;
-
-/// The beginning of a source, and all of it.
-fn peek(mut source: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
-    let mut head = Vec::new();
-    source.by_ref().take(HEAD).read_to_end(&mut head)?;
-    let all = io::Cursor::new(head.clone()).chain(source);
-    Ok((head, Box::new(all)))
-}
-
 enum Kind {
     Packets,
+    Json,
     /// A Parquet file.
     Part,
     Empty,
@@ -142,18 +132,24 @@ enum Kind {
 }
 
 impl Kind {
+    /// `head` is what a file begins with.
     fn of(head: &[u8]) -> Self {
-        match head {
-            [] => Self::Empty,
-            [b'P', b'A', b'R', b'1', ..] => Self::Part,
+        let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+        match (head, text.trim_ascii_start()) {
+            ([], _) => Self::Empty,
             // A packet begins like a line.
-            [0x0A, ..] if !is_text(head) => Self::Packets,
+            ([0x0A, ..], _) if !is_text(head) => Self::Packets,
+            (_, [b'{' | b'[', ..]) => Self::Json,
+            ([b'P', b'A', b'R', b'1', ..], _) => Self::Part,
             _ => Self::Unknown,
         }
     }
 }
 
+/// How many bytes tell whether a file is text.
+const HEAD: usize = 512;
+
 fn is_text(head: &[u8]) -> bool {
     let is_control = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r');
-    !head.iter().any(is_control)
+    !head.iter().take(HEAD).any(is_control)
 }

@@ -7,25 +7,44 @@ use std::{mem, panic, thread};
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::value::RawValue;
 
 use super::event::{Event, Spans};
 use super::text::{Place, Text};
-use super::trace::Trace;
 use super::warnings::Warnings;
 use crate::error::{Error, Result};
 
-/// Reads all events into `trace`. The document is `{"traceEvents": [...], ...}` or the bare array, either of which may lack its
-/// closing brackets. After an error `trace` has what stands before.
+/// What takes a document.
+pub trait Sink {
+    /// An event; `place` tells where it stands.
+    fn event(&mut self, event: &Event<'_>, place: &dyn Fn() -> Place) -> Result<()>;
+
+    /// All else, when all events have been taken.
+    fn rest(&mut self, rest: Rest);
+}
+
+/// What a document has beside events.
+#[derive(Default)]
+pub struct Rest {
+    /// The members of the outer object; the values of `otherData` and `metadata`.
+    pub members: Vec<(String, Option<Box<RawValue>>)>,
+    /// Where the event begins in which the file ends.
+    pub cut: Option<Place>,
+    pub warnings: Warnings,
+}
+
+/// Reads all events into `sink`. The document is `{"traceEvents": [...], ...}` or the bare array, either of which may lack its
+/// closing brackets. After an error `sink` has what stands before.
 ///
 /// One thread reads and finds the members of events, and this one makes something of them.
-pub fn read(input: impl Read + Send, path: &Path, trace: &mut Trace) -> Result<()> {
+pub fn read(input: impl Read + Send, path: &Path, sink: &mut impl Sink) -> Result<()> {
     thread::scope(|scope| {
         let (batches, incoming) = mpsc::sync_channel(2);
         let reader = scope.spawn(|| {
             let mut reader = Reader {
                 text: Text::new(input),
                 path,
-                warnings: Warnings::default(),
+                rest: Rest::default(),
                 events: Vec::new(),
                 batches,
             };
@@ -34,20 +53,20 @@ pub fn read(input: impl Read + Send, path: &Path, trace: &mut Trace) -> Result<(
             let replaced = reader.text.replaced();
             if replaced > 0 {
                 let kind = "bytes that are not UTF-8 are U+FFFD in the trace";
-                reader.warnings.add_many(kind, None, replaced);
+                reader.rest.warnings.add_many(kind, None, replaced);
             }
-            (result, reader.warnings)
+            (result, reader.rest)
         });
         let taken = incoming.into_iter().try_for_each(|batch: Batch| {
             batch.events.iter().try_for_each(|spans| {
                 let place = || batch.start.behind(&batch.text, spans.start);
-                trace.add(&spans.event(&batch.text), &place)
+                sink.event(&spans.event(&batch.text), &place)
             })
         });
-        let (result, warnings) = reader
+        let (result, rest) = reader
             .join()
             .unwrap_or_else(|panic| panic::resume_unwind(panic));
-        trace.warnings.append(warnings);
+        sink.rest(rest);
         taken.and(result)
     })
 }
@@ -62,7 +81,7 @@ struct Batch {
 struct Reader<'p, R> {
     text: Text<R>,
     path: &'p Path,
-    warnings: Warnings,
+    rest: Rest,
     /// Those in the window that were read.
     events: Vec<Spans>,
     batches: SyncSender<Batch>,
@@ -91,7 +110,7 @@ impl<R: Read> Reader<'_, R> {
 
     /// The members of the outer object.
     fn members(&mut self) -> Result<()> {
-        let (mut is_found, mut others) = (false, Vec::new());
+        let mut is_found = false;
         loop {
             match self.peek()? {
                 Some('}') => {
@@ -110,20 +129,20 @@ impl<R: Read> Reader<'_, R> {
                         self.text.take(1);
                         self.events()?;
                     } else {
-                        self.value::<IgnoredAny>()?;
-                        if !matches!(&*name, "displayTimeUnit" | "schemaVersion") {
-                            others.push(format!("`{name}`"));
-                        }
+                        let value = match &*name {
+                            "otherData" | "metadata" => Some(self.value()?),
+                            _ => {
+                                self.value::<IgnoredAny>()?;
+                                None
+                            }
+                        };
+                        self.rest.members.push((name, value));
                     }
                 }
                 Some(_) => return Err(self.bad("expected a name in quotes")),
                 None if is_found => break,
                 None => return Err(self.bad("the file ends before any events")),
             }
-        }
-        if !others.is_empty() {
-            let kind = format_args!("the trace's own {} is not converted", others.join(", "));
-            self.warnings.add(kind, None);
         }
         if is_found {
             Ok(())
@@ -148,9 +167,7 @@ impl<R: Read> Reader<'_, R> {
                 Some(',') => self.text.take(1),
                 Some('{') => {
                     if !self.event()? {
-                        let kind = "the file ends inside an event, which is left out";
-                        let place = self.text.place(0);
-                        self.warnings.add(kind, Some(place));
+                        self.rest.cut = Some(self.text.place(0));
                         self.text.take(self.text.rest().len());
                         return Ok(());
                     }
@@ -158,7 +175,7 @@ impl<R: Read> Reader<'_, R> {
                 Some(first) => {
                     let kind = "an event that is no object is left out";
                     let place = self.text.place(0);
-                    self.warnings.add(kind, Some(place));
+                    self.rest.warnings.add(kind, Some(place));
                     if matches!(first, '-' | '0'..='9' | 'a'..='z') {
                         self.word()?;
                     } else {
@@ -239,7 +256,7 @@ impl<R: Read> Reader<'_, R> {
         };
         let kind = format_args!("`{word}` is no number of JSON, and text in the trace");
         let place = self.text.place(start);
-        self.warnings.add(kind, Some(place));
+        self.rest.warnings.add(kind, Some(place));
         self.text
             .replace(start..start + word.len(), &format!("\"{word}\""));
         true

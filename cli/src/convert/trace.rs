@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::chrome::{Rest, Sink};
 use super::columns::{Layouts, Values, hash, string, visible};
 use super::event::{Bad, Event, each_arg};
 use super::record::{self, Head, Kind};
@@ -36,6 +37,42 @@ pub struct Trace {
     pub number: u64,
     values: Values,
     record: Vec<u8>,
+}
+
+impl Sink for Trace {
+    /// One that is bad is left out, and counted.
+    fn event(&mut self, event: &Event<'_>, place: &dyn Fn() -> Place) -> Result<()> {
+        self.number += 1;
+        match self.take(event) {
+            Ok(Ok(())) => {
+                if let Some(member) = event.other() {
+                    let kind = format_args!("the member `{member}` of an event is not converted");
+                    self.warnings.add(kind, Some(place()));
+                }
+                Ok(())
+            }
+            Ok(Err(bad)) => {
+                self.warnings.add(bad, Some(place()));
+                Ok(())
+            }
+            Err(error) => Err(self.spill_error(error)),
+        }
+    }
+
+    fn rest(&mut self, rest: Rest) {
+        self.warnings.append(rest.warnings);
+        if let Some(place) = rest.cut {
+            let kind = "the file ends inside an event, which is left out";
+            self.warnings.add(kind, Some(place));
+        }
+        let names = rest.members.iter().map(|(name, _)| &**name);
+        let others = names.filter(|name| !matches!(*name, "displayTimeUnit" | "schemaVersion"));
+        let others: Vec<_> = others.map(|name| format!("`{name}`")).collect();
+        if !others.is_empty() {
+            let kind = format_args!("the trace's own {} is not converted", others.join(", "));
+            self.warnings.add(kind, None);
+        }
+    }
 }
 
 /// A counter that was met.
@@ -74,25 +111,6 @@ impl Trace {
     /// The error of the file that sorters write.
     pub fn spill_error(&self, error: io::Error) -> Error {
         Error::io("sort events in a file in", &self.folder, error)
-    }
-
-    /// Takes an event of Chrome's format. One that is bad is left out, and counted.
-    pub fn add(&mut self, event: &Event<'_>, place: &dyn Fn() -> Place) -> Result<()> {
-        self.number += 1;
-        match self.take(event) {
-            Ok(Ok(())) => {
-                if let Some(member) = event.other() {
-                    let kind = format_args!("the member `{member}` of an event is not converted");
-                    self.warnings.add(kind, Some(place()));
-                }
-                Ok(())
-            }
-            Ok(Err(bad)) => {
-                self.warnings.add(bad, Some(place()));
-                Ok(())
-            }
-            Err(error) => Err(self.spill_error(error)),
-        }
     }
 
     /// Takes a row of a table, whose cells in `rest` have the names of their columns: a range, or a moment without an end.

@@ -20,6 +20,7 @@ struct Document<'a> {
     format: &'a str,
     complete: bool,
     damage: Option<&'a str>,
+    warnings: &'a [String],
     #[serde(flatten)]
     span: Times,
     duration_ns: u64,
@@ -264,6 +265,7 @@ pub(super) fn write(
         format: summary.format,
         complete: summary.damage.is_none(),
         damage: summary.damage.as_deref(),
+        warnings: &summary.warnings,
         span: summary.span.into(),
         duration_ns: summary.span.duration(),
         counts: (&summary.counts).into(),

@@ -24,6 +24,9 @@ pub(super) fn write(summary: &Summary, file: &Path, top: usize, page: &mut Page)
         }
     }
     page.line(counts(&summary.counts))?;
+    for warning in &summary.warnings {
+        page.line(format_args!("warning: {}", shown(warning)))?;
+    }
     streams(summary, page)?;
     names(summary, top, page)?;
     counters(summary, page)?;

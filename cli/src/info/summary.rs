@@ -16,6 +16,8 @@ pub(super) struct Summary {
     pub(super) counters: Vec<Counter>,
     pub(super) names: Names,
     pub(super) facts: Facts,
+    /// What could not be taken for what it is, by kind.
+    pub(super) warnings: Vec<String>,
     /// Why not all of the file could be read, and what it means.
     pub(super) damage: Option<String>,
 }

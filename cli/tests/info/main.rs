@@ -1,5 +1,6 @@
 //! What `nvtxw info` shows of traces whose figures are known.
 
+mod chrome;
 mod parquet;
 mod perfetto;
 mod scene;
