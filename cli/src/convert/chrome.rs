@@ -353,6 +353,7 @@ fn parse<'t, T: Deserialize<'t>>(text: &'t str) -> Result<(T, usize), serde_json
 #[cfg(test)]
 mod tests {
     use super::super::text::CHUNK;
+    use super::super::trace::Trace;
     use super::*;
 
     #[test]

@@ -225,7 +225,7 @@ fn a_file_that_was_cut_is_shown_up_to_there() {
         found["counts"]["ranges"].as_u64().unwrap() + found["counts"]["samples"].as_u64().unwrap();
     assert!(events > 100, "{events}");
 
-    let broken = [&whole[..line + 1], b"{]"].concat();
+    let broken = [&whole[..line + 1], b"{]", &whole[line + 1..]].concat();
     let output = run(&["-"], &broken);
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stderr);
@@ -251,7 +251,10 @@ fn what_is_no_trace_in_json_is_said() {
             "{\"a\": 1}",
             "there is no array `traceEvents` in it, so it is no trace of Chrome's format",
         ),
-        ("{\"traceEvents\": [{]", "line 1, byte 19: "),
+        (
+            "{\"traceEvents\": [{], {\"ph\": \"X\", \"name\": \"further on\"}]}",
+            "line 1, byte 19: ",
+        ),
     ] {
         let output = run(&["-"], input.as_bytes());
         assert_eq!(output.status.code(), Some(2), "{input}");
