@@ -23,13 +23,8 @@ fn write(config: &str) -> Run {
         let at = step * 10;
         if step > 0 && step % 20 == 0 {
             let time = 1000 + at * (step / 20 + 1);
-            stream
-                .sync(
-                    0,
-                    NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC,
-                    [at, time],
-                )
-                .unwrap();
+            let clocks = [0, NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC];
+            stream.sync(clocks, [at, time]).unwrap();
         }
         let payload = words(&[at, at + 5, name]);
         stream.event(&[(plain.pushpop, &payload)]).unwrap();

@@ -468,15 +468,6 @@ impl Stream {
         )
     }
 
-    /// One instant on two clocks.
-    #[cfg(feature = "parquet")]
-    pub fn sync(&mut self, source: u64, destination: u64, at: [i64; 2]) -> Result<()> {
-        call!(
-            self.table,
-            TimeSyncPointWrite(self.handle, source, destination, at[0], at[1])
-        )
-    }
-
     /// Samples with embedded timestamps.
     pub fn samples(&mut self, counter: u64, bytes: &[u8]) -> Result<()> {
         let batch = nvtxCounterBatch_t {
