@@ -21,6 +21,18 @@ fn folder() -> &'static Path {
     })
 }
 
+/// The command, in a folder of its own: beside the built one there may be a `libnvtxw3.so`, which would win.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let alone = folder().join("program");
+        fs::create_dir_all(&alone).unwrap();
+        let program = alone.join("nvtxw");
+        fs::hard_link(env!("CARGO_BIN_EXE_nvtxw"), &program).unwrap();
+        program
+    })
+}
+
 /// Compiles `source` to `<name>/libnvtxw3.so`. `None`, said aloud, without a C compiler.
 fn library(name: &str, source: &str) -> Option<PathBuf> {
     let compiler = ["cc", "gcc", "clang"].into_iter().find(|compiler| {
@@ -86,7 +98,7 @@ impl Default for Run<'_> {
 
 impl Run<'_> {
     fn output(&self, more: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nvtxw"));
+        let mut command = Command::new(program());
         command.arg("backends").args(&self.arguments).args(more);
         command.current_dir(self.working);
         for (name, value) in [
