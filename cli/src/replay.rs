@@ -108,6 +108,8 @@ pub fn replay(
         path: path.to_owned(),
         problem,
     };
+    // What is refused comes back, with its reason: the built-in backend need not say it too.
+    nvtxw_backend::log::set_hook(Some(|_| ()));
     let mut reader = Reader::new(input).map_err(|error| problem(error.to_string()))?;
     let mut replay = Replay::new(relay);
     for (key, value) in config {
