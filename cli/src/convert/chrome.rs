@@ -221,12 +221,13 @@ impl<R: Read> Reader<'_, R> {
     fn event(&mut self) -> Result<bool> {
         loop {
             let (window, start) = self.text.window();
-            match parse::<Event<'_>>(&window[start..]) {
-                Ok((event, len)) => {
-                    self.events.push(Spans::of(&event, window, start));
-                    self.text.take(len);
-                    return Ok(true);
-                }
+            if let Some((spans, len)) = Spans::find(window, start) {
+                self.events.push(spans);
+                self.text.take(len);
+                return Ok(true);
+            }
+            match parse::<IgnoredAny>(self.text.rest()) {
+                Ok(_) => unreachable!("a whole object is found"),
                 Err(error) if is_cut(&error, self.text.rest()) => {
                     if !self.more()? {
                         return Ok(false);

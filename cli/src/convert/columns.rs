@@ -229,7 +229,7 @@ impl Values {
             return false;
         }
         let is_number = json.parse::<u64>().ok();
-        let digits = json.trim_matches('"').parse::<u64>().ok();
+        let digits = is_number.or_else(|| json.trim_matches('"').parse().ok());
         let number = digits.unwrap_or_else(|| hash(&[json])).max(1);
         self.correlation = number;
         let ty = match is_number {

@@ -8,23 +8,29 @@ pub fn scaled(text: &str, power: u8) -> Option<i64> {
 
 /// A positive number with no more than `power` digits behind the point: what nearly all times are.
 fn plain(text: &[u8], power: u8) -> Option<i64> {
-    let mut number = 0_i64;
-    let mut behind = None;
-    for &byte in text {
+    let (mut number, mut behind) = (0_u64, None);
+    // More digits may not fit.
+    let max = if text.contains(&b'.') { 20 } else { 19 };
+    if text.is_empty() || text.len() > max {
+        return None;
+    }
+    for (at, &byte) in text.iter().enumerate() {
         if byte.is_ascii_digit() {
-            number = number.checked_mul(10)?.checked_add((byte - b'0').into())?;
-            behind = behind.map(|digits: u8| digits.saturating_add(1));
-        } else if byte == b'.' && behind.is_none() && text[0] != b'.' {
-            behind = Some(0);
+            number = number * 10 + u64::from(byte - b'0');
+        } else if byte == b'.' && behind.is_none() && at > 0 {
+            behind = Some(at + 1);
         } else {
             return None;
         }
     }
-    // A point without digits is no number.
-    if text.is_empty() || behind == Some(0) {
-        return None;
-    }
-    let missing = power.checked_sub(behind.unwrap_or(0))?;
+    let behind = match behind {
+        // A point without digits is no number.
+        Some(start) if start == text.len() => return None,
+        Some(start) => (text.len() - start) as u8,
+        None => 0,
+    };
+    let number = i64::try_from(number).ok()?;
+    let missing = power.checked_sub(behind)?;
     number.checked_mul(10_i64.checked_pow(missing.into())?)
 }
 
@@ -79,6 +85,7 @@ mod tests {
             ("9223372036854775.807", Some(i64::MAX)),
             ("-9223372036854775.808", Some(i64::MIN)),
             ("9223372036854775.808", None),
+            ("9999999999999999.999", None),
             ("1e99", None),
             ("", None),
             ("-", None),

@@ -3,31 +3,35 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::columns::string;
 use super::decimal::scaled;
+use super::json;
 
 /// The members that a converter needs, still as text: times are decimal numbers that no float can hold, and a member of the
 /// wrong type has to be named.
-#[derive(Default)]
 pub struct Event<'a> {
-    ph: Option<&'a str>,
-    name: Option<&'a str>,
-    cat: Option<&'a str>,
-    pid: Option<&'a str>,
-    tid: Option<&'a str>,
-    ts: Option<&'a str>,
-    dur: Option<&'a str>,
-    id: Option<&'a str>,
-    id2: Option<&'a str>,
-    scope: Option<&'a str>,
-    s: Option<&'a str>,
-    bp: Option<&'a str>,
-    args: Option<&'a str>,
-    /// The first member that isn't converted.
-    other: Option<Cow<'a, str>>,
+    text: &'a str,
+    spans: &'a Spans,
+}
+
+/// A member that is converted.
+#[derive(Clone, Copy)]
+enum Part {
+    Ph,
+    Name,
+    Cat,
+    Pid,
+    Tid,
+    Ts,
+    Dur,
+    Id,
+    Id2,
+    Scope,
+    S,
+    Bp,
+    Args,
 }
 
 /// What is wrong with an event.
@@ -77,135 +81,52 @@ pub struct Spans {
     /// Where the event begins.
     pub start: usize,
     /// Beginnings and lengths; a member that is absent has no length.
-    members: [(u32, u32); MEMBERS],
+    parts: [(u32, u32); Part::Args as usize + 1],
+    /// The first member that isn't converted.
     other: Option<Box<str>>,
 }
 
-const MEMBERS: usize = 13;
-
 impl Spans {
-    /// Of an event that begins at `start` in `text`.
-    pub fn of(event: &Event<'_>, text: &str, start: usize) -> Self {
-        let span = |member: Option<&str>| {
-            member.map_or((0, 0), |member| {
-                let start = member.as_ptr().addr() - text.as_ptr().addr();
-                (start as u32, member.len() as u32)
-            })
-        };
-        Self {
+    /// Of the event that begins at `start` in `text`, and its length; `None` if there is no whole one. Of a member that stands
+    /// twice, the last counts.
+    pub fn find(text: &str, start: usize) -> Option<(Self, usize)> {
+        let mut spans = Self {
             start,
-            members: event.members().map(span),
-            other: event.other.as_deref().map(Into::into),
-        }
+            parts: Default::default(),
+            other: None,
+        };
+        let len = json::members(&text[start..], |member| {
+            let name = member.name();
+            let part = match &*name {
+                "ph" => Part::Ph,
+                "name" => Part::Name,
+                "cat" => Part::Cat,
+                "pid" => Part::Pid,
+                "tid" => Part::Tid,
+                "ts" => Part::Ts,
+                "dur" => Part::Dur,
+                "id" => Part::Id,
+                "id2" => Part::Id2,
+                "scope" => Part::Scope,
+                "s" => Part::S,
+                "bp" => Part::Bp,
+                "args" => Part::Args,
+                // What the built-in backend adds for itself.
+                "flow" | "end_flow" | "source" | "delta" => return,
+                _ => {
+                    spans.other.get_or_insert_with(|| name.into());
+                    return;
+                }
+            };
+            let start = member.value.as_ptr().addr() - text.as_ptr().addr();
+            spans.parts[part as usize] = (start as u32, member.value.len() as u32);
+        })?;
+        Some((spans, len))
     }
 
     /// The event in that text.
     pub fn event<'a>(&'a self, text: &'a str) -> Event<'a> {
-        let [
-            ph,
-            name,
-            cat,
-            pid,
-            tid,
-            ts,
-            dur,
-            id,
-            id2,
-            scope,
-            s,
-            bp,
-            args,
-        ] = self
-            .members
-            .map(|(start, len)| (len > 0).then(|| &text[start as usize..][..len as usize]));
-        Event {
-            ph,
-            name,
-            cat,
-            pid,
-            tid,
-            ts,
-            dur,
-            id,
-            id2,
-            scope,
-            s,
-            bp,
-            args,
-            other: self.other.as_deref().map(Cow::Borrowed),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Event<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Members)
-    }
-}
-
-struct Members;
-
-impl<'de> Visitor<'de> for Members {
-    type Value = Event<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an event, which is an object")
-    }
-
-    /// Of a member that stands twice, the last counts.
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Event<'de>, A::Error> {
-        let mut event = Event::default();
-        while let Some(Name(name)) = map.next_key()? {
-            let value: &RawValue = map.next_value()?;
-            let member = match &*name {
-                "ph" => &mut event.ph,
-                "name" => &mut event.name,
-                "cat" => &mut event.cat,
-                "pid" => &mut event.pid,
-                "tid" => &mut event.tid,
-                "ts" => &mut event.ts,
-                "dur" => &mut event.dur,
-                "id" => &mut event.id,
-                "id2" => &mut event.id2,
-                "scope" => &mut event.scope,
-                "s" => &mut event.s,
-                "bp" => &mut event.bp,
-                "args" => &mut event.args,
-                // What the built-in backend adds for itself.
-                "flow" | "end_flow" | "source" | "delta" => continue,
-                _ => {
-                    event.other.get_or_insert(name);
-                    continue;
-                }
-            };
-            *member = Some(value.get());
-        }
-        Ok(event)
-    }
-}
-
-/// A name of a member, borrowed where it has no escapes.
-pub struct Name<'a>(pub Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Name<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Text)
+        Event { text, spans: self }
     }
 }
 
@@ -217,47 +138,45 @@ pub struct Id<'a> {
 }
 
 impl<'a> Event<'a> {
-    fn members(&self) -> [Option<&'a str>; MEMBERS] {
-        [
-            self.ph, self.name, self.cat, self.pid, self.tid, self.ts, self.dur, self.id, self.id2,
-            self.scope, self.s, self.bp, self.args,
-        ]
+    fn get(&self, part: Part) -> Option<&'a str> {
+        let (start, len) = self.spans.parts[part as usize];
+        (len > 0).then(|| &self.text[start as usize..][..len as usize])
     }
 
     pub fn phase(&self) -> Result<Cow<'a, str>, Bad> {
-        let raw = self.ph.ok_or(Bad::Missing("ph"))?;
+        let raw = self.get(Part::Ph).ok_or(Bad::Missing("ph"))?;
         string(raw).ok_or(Bad::WrongType("ph", "a string"))
     }
 
     /// The name; a number or the like is its own text.
     pub fn name(&self) -> Option<Cow<'a, str>> {
-        text(self.name)
+        text(self.get(Part::Name))
     }
 
     pub fn category(&self) -> Option<Cow<'a, str>> {
-        text(self.cat)
+        text(self.get(Part::Cat))
     }
 
     /// How far an instant reaches: `g`lobal, `p`rocess or `t`hread.
     pub fn reach(&self) -> Option<Cow<'a, str>> {
-        text(self.s)
+        text(self.get(Part::S))
     }
 
     /// Whether the end of a flow is in the range around it, and not in the next one.
     pub fn is_enclosed(&self) -> bool {
-        text(self.bp).is_some_and(|bp| bp == "e")
+        text(self.get(Part::Bp)).is_some_and(|bp| bp == "e")
     }
 
     pub fn process(&self) -> Result<Option<Cow<'a, str>>, Bad> {
-        id("pid", self.pid)
+        id("pid", self.get(Part::Pid))
     }
 
     pub fn thread(&self) -> Result<Option<Cow<'a, str>>, Bad> {
-        id("tid", self.tid)
+        id("tid", self.get(Part::Tid))
     }
 
     pub fn id(&self) -> Result<Id<'a>, Bad> {
-        if let Some(text) = id("id", self.id)? {
+        if let Some(text) = id("id", self.get(Part::Id))? {
             return Ok(Id {
                 text,
                 is_local: false,
@@ -270,7 +189,7 @@ impl<'a> Event<'a> {
             #[serde(borrow)]
             global: Option<&'a RawValue>,
         }
-        let id2 = self.id2.ok_or(Bad::Missing("id"))?;
+        let id2 = self.get(Part::Id2).ok_or(Bad::Missing("id"))?;
         let wrong = Bad::WrongType("id2", "an object with `local` or `global`");
         let id2: Id2<'a> = serde_json::from_str(id2).map_err(|_| wrong.clone())?;
         let is_local = id2.local.is_some();
@@ -280,18 +199,20 @@ impl<'a> Event<'a> {
 
     /// What keeps ids of one category apart.
     pub fn id_scope(&self) -> Option<Cow<'a, str>> {
-        text(self.scope)
+        text(self.get(Part::Scope))
     }
 
     /// Nanoseconds.
     pub fn time(&self) -> Result<i64, Bad> {
-        nanoseconds("ts", self.ts.ok_or(Bad::Missing("ts"))?)
+        nanoseconds("ts", self.get(Part::Ts).ok_or(Bad::Missing("ts"))?)
     }
 
     /// First and last nanosecond; a complete event without `dur` has no length.
     pub fn span(&self) -> Result<(i64, i64), Bad> {
         let start = self.time()?;
-        let length = self.dur.map_or(Ok(0), |dur| nanoseconds("dur", dur))?;
+        let length = self
+            .get(Part::Dur)
+            .map_or(Ok(0), |dur| nanoseconds("dur", dur))?;
         if length < 0 {
             return Err(Bad::NegativeDuration);
         }
@@ -301,7 +222,7 @@ impl<'a> Event<'a> {
 
     /// The arguments as they stand in the file.
     pub fn args(&self) -> Result<Option<&'a str>, Bad> {
-        match self.args {
+        match self.get(Part::Args) {
             Some(args) if args.starts_with('{') => Ok(Some(args)),
             Some(args) if args != "null" => Err(Bad::WrongType("args", "an object")),
             _ => Ok(None),
@@ -309,30 +230,13 @@ impl<'a> Event<'a> {
     }
 
     pub fn other(&self) -> Option<&str> {
-        self.other.as_deref()
+        self.spans.other.as_deref()
     }
 }
 
 /// Hands each argument to `each`, in the order of the file.
 pub fn each_arg<'a>(args: &'a str, mut each: impl FnMut(&str, &'a str)) {
-    struct Args<F>(F);
-    impl<'de, F: FnMut(&str, &'de str)> Visitor<'de> for Args<F> {
-        type Value = ();
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("arguments")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-            while let Some(Name(name)) = map.next_key()? {
-                let value: &RawValue = map.next_value()?;
-                (self.0)(&name, value.get());
-            }
-            Ok(())
-        }
-    }
-    let mut json = serde_json::Deserializer::from_str(args);
-    json.deserialize_map(Args(&mut each))
+    json::members(args, |member| each(&member.name(), member.value))
         .expect("it was read as JSON before");
 }
 
@@ -371,13 +275,18 @@ fn nanoseconds(member: &'static str, json: &str) -> Result<i64, Bad> {
 mod tests {
     use super::*;
 
-    fn parse(json: &str) -> Event<'_> {
-        serde_json::from_str(json).unwrap()
+    fn parse(json: &str) -> Spans {
+        Spans::find(json, 0).unwrap().0
     }
 
     #[test]
     fn a_bad_member_is_named() {
-        let span = |json| parse(json).span().map_err(|bad| bad.to_string());
+        let span = |json| {
+            parse(json)
+                .event(json)
+                .span()
+                .map_err(|bad| bad.to_string())
+        };
         assert_eq!(span(r#"{"ts": 1, "dur": 2.5}"#), Ok((1_000, 3_500)));
         assert_eq!(span(r#"{"ts": "1", "dur": "2.5"}"#), Ok((1_000, 3_500)));
         assert_eq!(span(r#"{"ts": 1}"#), Ok((1_000, 1_000)));
@@ -406,9 +315,10 @@ mod tests {
         ] {
             assert_eq!(span(json).unwrap_err(), problem);
         }
-        let event = parse(
-            r#"{"name": 5, "pid": true, "tid": "a\"b", "id": -1, "args": [1], "x": 1, "y": 2}"#,
-        );
+        let json =
+            r#"{"name": 5, "pid": true, "tid": "a\"b", "id": -1, "args": [1], "x": 1, "y": 2}"#;
+        let spans = parse(json);
+        let event = spans.event(json);
         assert_eq!(event.name().unwrap(), "5");
         assert_eq!(
             event.process(),
@@ -428,6 +338,7 @@ mod tests {
     fn ids_have_a_second_form() {
         let id = |json| {
             parse(json)
+                .event(json)
                 .id()
                 .map(|id| (id.text.into_owned(), id.is_local))
                 .map_err(|bad| bad.to_string())

@@ -1,0 +1,305 @@
+//! Finds where the values of JSON are. It doesn't tell what is wrong with other text: `serde_json` does.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::columns::string;
+
+/// A member of an object.
+pub struct Member<'t> {
+    /// As it stands between the quotes.
+    raw_name: &'t str,
+    is_escaped: bool,
+    pub value: &'t str,
+}
+
+impl<'t> Member<'t> {
+    #[inline]
+    pub fn name(&self) -> Cow<'t, str> {
+        match self.is_escaped {
+            false => Cow::Borrowed(self.raw_name),
+            true => self.unescaped(),
+        }
+    }
+
+    #[cold]
+    fn unescaped(&self) -> Cow<'t, str> {
+        match string(&format!("\"{}\"", self.raw_name)) {
+            Some(name) => Cow::Owned(name.into_owned()),
+            // An escape that is no character.
+            None => Cow::Borrowed(self.raw_name),
+        }
+    }
+}
+
+/// Hands each member of the object that `text` begins with to `each`, and gives the object's length. `None`: it is no JSON, or
+/// ends behind `text`.
+pub fn members<'t>(text: &'t str, mut each: impl FnMut(Member<'t>)) -> Option<usize> {
+    let mut scan = Scan { text, at: 0 };
+    scan.object(|scan| {
+        let start = scan.at;
+        let is_escaped = scan.string()?;
+        let raw_name = text.get(start + 1..scan.at - 1)?;
+        scan.colon()?;
+        let start = scan.at;
+        scan.value(0)?;
+        each(Member {
+            raw_name,
+            is_escaped,
+            value: text.get(start..scan.at)?,
+        });
+        Some(())
+    })?;
+    Some(scan.at)
+}
+
+/// What nests deeper is found without a stack.
+const MAX_DEPTH: usize = 64;
+
+struct Scan<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Scan<'_> {
+    /// The next byte; NUL, which is nowhere in JSON, at the end.
+    fn peek(&self) -> u8 {
+        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
+    }
+
+    fn skip(&mut self, byte: u8) -> Option<()> {
+        if self.peek() == byte {
+            self.at += 1;
+            return Some(());
+        }
+        None
+    }
+
+    fn blanks(&mut self) {
+        while matches!(self.peek(), b' ' | b'\n' | b'\t' | b'\r') {
+            self.at += 1;
+        }
+    }
+
+    fn colon(&mut self) -> Option<()> {
+        self.blanks();
+        self.skip(b':')?;
+        self.blanks();
+        Some(())
+    }
+
+    fn value(&mut self, depth: usize) -> Option<()> {
+        match self.peek() {
+            b'"' => self.string().map(drop),
+            b'-' | b'0'..=b'9' => self.number(),
+            b'{' | b'[' if depth == MAX_DEPTH => self.deep(),
+            b'{' => self.object(|scan| {
+                scan.string()?;
+                scan.colon()?;
+                scan.value(depth + 1)
+            }),
+            b'[' => self.items(b'[', b']', |scan| scan.value(depth + 1)),
+            b't' => self.word("true"),
+            b'f' => self.word("false"),
+            b'n' => self.word("null"),
+            _ => None,
+        }
+    }
+
+    #[cold]
+    fn deep(&mut self) -> Option<()> {
+        let mut values = serde_json::Deserializer::from_str(&self.text[self.at..]).into_iter();
+        let _: &RawValue = values.next()?.ok()?;
+        self.at += values.byte_offset();
+        Some(())
+    }
+
+    fn word(&mut self, word: &str) -> Option<()> {
+        let is_here = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
+        self.at += word.len();
+        is_here.then_some(())
+    }
+
+    #[inline]
+    fn object(&mut self, member: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.items(b'{', b'}', member)
+    }
+
+    /// What stands between two brackets, with commas.
+    #[inline]
+    fn items(
+        &mut self,
+        open: u8,
+        close: u8,
+        mut item: impl FnMut(&mut Self) -> Option<()>,
+    ) -> Option<()> {
+        self.skip(open)?;
+        self.blanks();
+        if self.peek() == close {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            item(self)?;
+            self.blanks();
+            let next = self.peek();
+            self.at += 1;
+            match next {
+                b',' => self.blanks(),
+                _ if next == close => return Some(()),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Whether there is an escape in it.
+    fn string(&mut self) -> Option<bool> {
+        self.skip(b'"')?;
+        let bytes = self.text.as_bytes();
+        let mut is_escaped = false;
+        loop {
+            while let Some(&eight) = bytes[self.at..].first_chunk() {
+                let special = special(u64::from_le_bytes(eight));
+                self.at += (special.trailing_zeros() / 8) as usize;
+                if special != 0 {
+                    break;
+                }
+            }
+            match bytes.get(self.at)? {
+                b'"' => {
+                    self.at += 1;
+                    return Some(is_escaped);
+                }
+                b'\\' => {
+                    is_escaped = true;
+                    self.at += match bytes.get(self.at + 1)? {
+                        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
+                        b'u' => {
+                            let digits = bytes.get(self.at + 2..self.at + 6)?;
+                            digits.iter().all(u8::is_ascii_hexdigit).then_some(6)?
+                        }
+                        _ => return None,
+                    };
+                }
+                0..b' ' => return None,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn number(&mut self) -> Option<()> {
+        if self.peek() == b'-' {
+            self.at += 1;
+        }
+        match self.peek() {
+            b'0' => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.peek() == b'.' {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), b'e' | b'E') {
+            self.at += 1;
+            if matches!(self.peek(), b'+' | b'-') {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Some(())
+    }
+
+    /// One or more.
+    fn digits(&mut self) -> Option<()> {
+        let start = self.at;
+        while self.peek().is_ascii_digit() {
+            self.at += 1;
+        }
+        (self.at > start).then_some(())
+    }
+}
+
+/// Has the highest bit of the first byte that is a quote, a backslash or a control character; bytes behind that one may have it
+/// too. 0: there is none.
+fn special(eight: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    let is_below = |bytes: u64, limit: u64| bytes.wrapping_sub(ONES * limit) & !bytes;
+    let is = |byte: u8| is_below(eight ^ (ONES * u64::from(byte)), 1);
+    (is_below(eight, 0x20) | is(b'"') | is(b'\\')) & (ONES << 7)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IgnoredAny;
+
+    use super::*;
+
+    fn len(text: &str) -> Option<usize> {
+        members(text, drop)
+    }
+
+    #[test]
+    fn members_are_found_as_they_stand() {
+        let text = r#"{ "a" : -0.5E+2 ,"b\t\u00e4":"x\"{\ud800" , "\ud800":[ ], "c":{"d":[1,{}], "e":null},
+            "long enough for eight bytes":"äääääää" } behind"#;
+        let mut found = Vec::new();
+        let len = members(text, |member| {
+            found.push((member.name().into_owned(), member.value));
+        });
+        let found: Vec<_> = found
+            .iter()
+            .map(|(name, value)| (&**name, *value))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("a", "-0.5E+2"),
+                ("b\tä", r#""x\"{\ud800""#),
+                (r"\ud800", "[ ]"),
+                ("c", r#"{"d":[1,{}], "e":null}"#),
+                ("long enough for eight bytes", r#""äääääää""#),
+            ]
+        );
+        assert_eq!(&text[len.unwrap()..], " behind");
+        assert_eq!(members("{}", drop), Some(2));
+    }
+
+    /// Beginnings of texts, with some byte near the end changed.
+    #[test]
+    fn what_serde_json_refuses_is_refused() {
+        let texts = [
+            r#"{"a":[true,false,null,-0.5e-2,01,1.,.5,1e,+1],"b":{"c":"d\n\u12fg","e":{}},}"#,
+            r#"{"a":[1,2,[3,[]]],"b":{"c":"d\n\u12f0","e":{}},"f":-10.25E+3,"g":true}"#,
+            r#"{"seven b":"exactly8","":"0123456789abcdef0123","x":[{},[{"y":0}]]}"#,
+        ];
+        let mut accepted = 0;
+        for text in texts {
+            for end in 1..=text.len() {
+                for at in end.saturating_sub(9).max(1)..end {
+                    for byte in *b"\"\\{}[],:-0e. \x1f\x00\x7ftu" {
+                        let mut changed = text.as_bytes()[..end].to_vec();
+                        changed[at] = byte;
+                        let changed = str::from_utf8(&changed).unwrap();
+                        let mut values = serde_json::Deserializer::from_str(changed).into_iter();
+                        let value: Option<Result<IgnoredAny, _>> = values.next();
+                        let want = value.unwrap().is_ok().then(|| values.byte_offset());
+                        assert_eq!(len(changed), want, "{changed}");
+                        accepted += usize::from(want.is_some());
+                    }
+                }
+            }
+        }
+        assert!(accepted > 20, "{accepted}");
+    }
+
+    #[test]
+    fn nesting_has_no_limit() {
+        for depth in [MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, 100_000] {
+            let value = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+            let text = format!(r#"{{"a":{value}}}"#);
+            assert_eq!(len(&text), Some(text.len()));
+            assert_eq!(len(&text[..text.len() - 2]), None);
+        }
+    }
+}
