@@ -90,7 +90,7 @@ impl Sorter {
     }
 
     fn spill(&mut self) -> io::Result<()> {
-        self.index.sort_unstable();
+        self.sort();
         let mut file = match self.file.take() {
             Some(file) => file,
             None => tempfile::tempfile_in(&self.folder)?,
@@ -112,13 +112,21 @@ impl Sorter {
 
     /// Sorts what is in memory, so that there is little to do for [`sorted`](Self::sorted).
     pub fn sort(&mut self) {
-        self.index.sort_unstable();
+        if self.index.is_sorted() {
+            return;
+        }
+        // Records of a group mostly come in the order of time.
+        self.index.sort_by_key(|(key, ..)| key.group);
+        let groups = self
+            .index
+            .chunk_by_mut(|(before, ..), (key, ..)| before.group == key.group);
+        groups.for_each(|group| group.sort());
     }
 
     /// The records in order.
     pub fn sorted(mut self) -> io::Result<Sorted> {
         if self.runs.is_empty() {
-            self.index.sort_unstable();
+            self.sort();
             return Ok(Sorted::Memory {
                 bytes: self.bytes,
                 index: self.index,

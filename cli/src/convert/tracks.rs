@@ -1,6 +1,6 @@
 //! The places of a trace: processes, their threads, and what else has a row of its own.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::strings::{StringId, Strings};
 
