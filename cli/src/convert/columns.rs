@@ -166,7 +166,7 @@ impl Values {
     }
 
     pub fn text(&mut self, name: &str, text: &str, strings: &mut Strings) {
-        let name = strings.number(name);
+        let name = strings.next(name);
         self.is_odd |= name.is_none();
         self.text_columns.push((name, ColumnType::Text));
         self.texts.extend_from_slice(visible(text).as_bytes());
@@ -185,7 +185,7 @@ impl Values {
             },
             b'[' => self.array(name, json, strings),
             b't' | b'f' => {
-                self.column(strings.number(name), ColumnType::Bool);
+                self.column(strings.next(name), ColumnType::Bool);
                 self.bytes.push(u8::from(json == "true"));
             }
             b'-' | b'0'..=b'9' => self.number(name, json, strings),
@@ -197,7 +197,7 @@ impl Values {
     pub fn cell(&mut self, name: &str, cell: &str, strings: &mut Strings) {
         match cell {
             "true" | "false" => {
-                self.column(strings.number(name), ColumnType::Bool);
+                self.column(strings.next(name), ColumnType::Bool);
                 self.bytes.push(u8::from(cell == "true"));
             }
             _ => self.number(name, cell, strings),
@@ -218,7 +218,7 @@ impl Values {
                 _ => return self.text(name, text, strings),
             }
         };
-        self.column(strings.number(name), ty);
+        self.column(strings.next(name), ty);
         self.bytes.extend_from_slice(&bytes);
     }
 
@@ -240,7 +240,7 @@ impl Values {
             Some(_) => CORRELATION,
             None => "correlation key",
         };
-        self.column(strings.number(name), ty);
+        self.column(strings.next(name), ty);
         self.bytes.extend_from_slice(&number.to_ne_bytes());
         is_number.is_some()
     }
@@ -275,7 +275,7 @@ impl Values {
             }
             ColumnType::F64s(count as u32)
         };
-        self.column(strings.number(name), ty);
+        self.column(strings.next(name), ty);
     }
 }
 

@@ -9,14 +9,12 @@ pub fn scaled(text: &str, power: u8) -> Option<i64> {
 /// A positive number with no more than `power` digits behind the point: what nearly all times are.
 fn plain(text: &[u8], power: u8) -> Option<i64> {
     let (mut number, mut behind) = (0_u64, None);
-    // More digits may not fit.
-    let max = if text.contains(&b'.') { 20 } else { 19 };
-    if text.is_empty() || text.len() > max {
+    if text.is_empty() || text.len() > 20 {
         return None;
     }
     for (at, &byte) in text.iter().enumerate() {
         if byte.is_ascii_digit() {
-            number = number * 10 + u64::from(byte - b'0');
+            number = number.wrapping_mul(10).wrapping_add((byte - b'0').into());
         } else if byte == b'.' && behind.is_none() && at > 0 {
             behind = Some(at + 1);
         } else {
@@ -27,6 +25,8 @@ fn plain(text: &[u8], power: u8) -> Option<i64> {
         // A point without digits is no number.
         Some(start) if start == text.len() => return None,
         Some(start) => (text.len() - start) as u8,
+        // Twenty digits may not fit.
+        None if text.len() == 20 => return None,
         None => 0,
     };
     let number = i64::try_from(number).ok()?;
@@ -86,6 +86,7 @@ mod tests {
             ("-9223372036854775.808", Some(i64::MIN)),
             ("9223372036854775.808", None),
             ("9999999999999999.999", None),
+            ("99999999999999999999", None),
             ("1e99", None),
             ("", None),
             ("-", None),

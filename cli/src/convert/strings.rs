@@ -5,7 +5,7 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 
 /// A string of [`Strings`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StringId(u32);
 
 impl StringId {
@@ -42,9 +42,29 @@ pub struct Strings {
     /// What each was used as.
     uses: Vec<u8>,
     used: usize,
+    /// What was asked for after each, the last time.
+    next: Vec<StringId>,
+    last: StringId,
 }
 
 impl Strings {
+    /// The number of a string that mostly follows the one before, as an argument's name does.
+    pub fn next(&mut self, text: &str) -> Option<StringId> {
+        let next = self.next.get(self.last.index()).copied();
+        let id = match next {
+            Some(next) if self.text(next) == text => next,
+            _ => {
+                let id = self.number(text)?;
+                if let Some(next) = self.next.get_mut(self.last.index()) {
+                    *next = id;
+                }
+                id
+            }
+        };
+        self.last = id;
+        Some(id)
+    }
+
     /// The number of a string; `None` if it isn't known, and there is no room for it.
     pub fn number(&mut self, text: &str) -> Option<StringId> {
         if let Some(&id) = self.ids.get(text) {
@@ -80,6 +100,7 @@ impl Strings {
         self.used += text.len() + OVERHEAD;
         self.texts.push(Rc::clone(&text));
         self.uses.push(0);
+        self.next.push(id);
         self.ids.insert(text, id);
         id
     }
