@@ -144,9 +144,8 @@ impl Values {
         for (name, ty) in columns.clone() {
             let (code, count) = ty.code();
             let name = name.expect("only odd values have no names").to_u32();
-            self.key.extend_from_slice(&name.to_le_bytes());
-            self.key.push(code);
-            self.key.extend_from_slice(&count.to_le_bytes());
+            let column = u64::from(name) << 32 | u64::from(count) << 8 | u64::from(code);
+            self.key.extend_from_slice(&column.to_ne_bytes());
         }
         if let Some(&id) = layouts.ids.get(&*self.key) {
             return Some(id);
