@@ -1,18 +1,19 @@
 //! `nvtxw replay`: makes the calls of a capture on a backend.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nvtxw::Backend;
-use nvtxw_backend::ResultCode;
 use nvtxw_backend::relay::Relay;
+use nvtxw_backend::{ResultCode, log};
 use nvtxw_file::capture::replay::{Replay, Replayed};
 use nvtxw_file::capture::{Ending, Reader};
 
+use crate::convert::input;
 use crate::error::{Error, Result};
 use crate::page::Page;
+use crate::progress;
 
 /// Makes the calls of a capture on a backend
 ///
@@ -21,7 +22,7 @@ use crate::page::Page;
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Options {
-    /// The capture; `-` is standard input
+    /// The capture, perhaps compressed by gzip or zstd; `-` is standard input
     #[arg(value_name = "FILE")]
     input: PathBuf,
     /// The library of the backend; without it, the built-in one
@@ -36,7 +37,7 @@ const EXAMPLES: &str = "\
 Examples:
   nvtxw replay run.nvtxw --backend /opt/nsight/libnvtxw3.so
   nvtxw replay run.nvtxw --config path=run.pftrace     on the built-in backend
-  zstd -dc run.nvtxw.zst | nvtxw replay - --config format=chrome --config path=run.json
+  nvtxw replay run.nvtxw.zst --config format=chrome --config path=run.json
 
 The session has the name and the options that it had when it was captured, but for `format`, `path`, `overwrite` and `flush_interval`.
 
@@ -57,24 +58,19 @@ fn pair(text: &str) -> std::result::Result<(String, String), String> {
 
 /// Makes the calls, and says what came of them.
 pub fn run(options: &Options) -> Result<()> {
-    let input = open(&options.input)?;
     let backend = options.backend.as_deref().map(load).transpose()?;
     let relay = match &backend {
         None => Relay::to_instance(nvtxw_file::in_process()),
         Some(backend) => relay(backend)?,
     };
-    let replayed = replay(input, &options.input, relay, &options.config)?;
+    let bar = progress::bytes("replaying");
+    let input = input::open(&options.input, &bar)?;
+    let replayed = replay(input, &options.input, relay, &options.config);
+    bar.finish_and_clear();
+    let replayed = replayed?;
     warn(&replayed);
     say(&replayed).map_err(|error| Error::io("write", Path::new("-"), error))?;
     judge(&replayed, &options.input)
-}
-
-fn open(path: &Path) -> Result<Box<dyn Read>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(io::stdin().lock()));
-    }
-    let file = File::open(path).map_err(|error| Error::io("read", path, error))?;
-    Ok(Box::new(BufReader::with_capacity(1 << 18, file)))
 }
 
 #[allow(unsafe_code)]
@@ -111,6 +107,8 @@ pub fn replay(
     // What is refused comes back, with its reason: the built-in backend need not say it too.
     nvtxw_backend::log::set_hook(Some(|_| ()));
     let mut reader = Reader::new(input).map_err(|error| problem(error.to_string()))?;
+    // What is refused is told once, at the end.
+    log::set_hook(Some(|_| ()));
     let mut replay = Replay::new(relay);
     for (key, value) in config {
         replay = replay.set(key, value);

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, process};
 
@@ -93,6 +93,22 @@ impl Trace {
         self.0.with_extension("pftrace")
     }
 
+    fn capture(&self) -> PathBuf {
+        self.0.with_extension("nvtxw")
+    }
+
+    /// Replays a capture of it, which is made here.
+    fn replay(&self) -> Command {
+        let mut convert = Command::new(env!("CARGO_BIN_EXE_nvtxw"));
+        convert.arg("convert").arg(&self.0).arg("-o");
+        assert!(convert.arg(self.capture()).status().unwrap().success());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nvtxw"));
+        let config = format!("path={}", self.output().display());
+        command.arg("replay").arg(self.capture());
+        command.args(["--config", &config]);
+        command
+    }
+
     fn convert(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nvtxw"));
         command
@@ -108,6 +124,7 @@ impl Trace {
 impl Drop for Trace {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_file(self.capture());
         let _ = fs::remove_file(self.output());
     }
 }
@@ -121,9 +138,21 @@ fn numbers(text: &str) -> Vec<f64> {
 #[test]
 fn a_terminal_gets_a_bar_with_rate_and_time_left() {
     let trace = Trace::new("bar");
+    check_bar(trace.convert(), "reading", &trace.0);
+    assert!(trace.output().exists());
+}
+
+#[test]
+fn a_replay_has_a_bar_too() {
+    let trace = Trace::new("replay");
+    check_bar(trace.replay(), "replaying", &trace.capture());
+    assert!(trace.output().exists());
+}
+
+/// What `command`, which is doing `what`, shows while it reads `input`.
+fn check_bar(mut command: Command, what: &str, input: &Path) {
     let terminal = Terminal::new();
     let side = terminal.side();
-    let mut command = trace.convert();
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -132,9 +161,9 @@ fn a_terminal_gets_a_bar_with_rate_and_time_left() {
     // The bar may be there before the file is open.
     let frames: Vec<_> = shown
         .split(['\r', '\n'])
-        .filter(|frame| frame.contains("reading") && !frame.contains(" 0 B/0 B "))
+        .filter(|frame| frame.contains(what) && !frame.contains(" 0 B/0 B "))
         .collect();
-    let size = fs::metadata(&trace.0).unwrap().len() as f64 / f64::from(1 << 20);
+    let size = fs::metadata(input).unwrap().len() as f64 / f64::from(1 << 20);
     let mut rates = 0;
     for frame in &frames {
         let (_, counts) = frame
@@ -155,7 +184,6 @@ fn a_terminal_gets_a_bar_with_rate_and_time_left() {
     // At last the line is empty again.
     let (_, last) = shown.rsplit_once(" left)").unwrap();
     assert!(last.contains("\u{1b}[2K"), "{last:?}");
-    assert!(trace.output().exists());
 }
 
 #[test]
