@@ -1,6 +1,7 @@
 //! `nvtxw info`: what is in a trace.
 
 mod args;
+mod capture;
 mod chrome;
 mod clocks;
 mod declared;
@@ -27,12 +28,13 @@ use crate::progress;
 /// Shows what is in a trace: times, streams, fields, counters, and what takes most time
 ///
 /// FILE is read once, from front to back; memory grows with the number of different names, tracks and open ranges, not with the
-/// length of FILE. Of a file that was cut or damaged, what stands before that is shown.
+/// length of FILE. Of a file that was cut or damaged, what stands before that is shown. A capture is replayed to a temporary file,
+/// which is read then.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Options {
-    /// The trace: a Perfetto file, Chrome's trace-event JSON (both perhaps compressed by gzip or zstd), or the folder of a Parquet
-    /// dataset; `-` is standard input
+    /// The trace: a Perfetto file, Chrome's trace-event JSON, a capture (all perhaps compressed by gzip or zstd), or the folder of a
+    /// Parquet dataset; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Prints JSON, with the members that docs/info.md describes
@@ -49,6 +51,7 @@ Examples:
   nvtxw info --top 5 run.pftrace          the five names that take most time
   nvtxw info --json run.pftrace | jq '.counters[] | {path, min, mean, max}'
   nvtxw info trace.json.gz                what any tool of Chrome's format wrote
+  nvtxw info run.nvtxw                    what a captured session wrote
   curl $URL | nvtxw info -                from standard input
 
 Exit codes:
@@ -90,13 +93,14 @@ fn read(path: &Path) -> Result<Summary> {
     let problem = match kind {
         Kind::Packets => return Ok(perfetto::read(source)),
         Kind::Json => return chrome::read(source, path),
+        Kind::Capture => return capture::read(source, path, &bar),
         Kind::Part => {
             "this is a part of a Parquet dataset: name the dataset's folder, the one with `events` and `metadata` in it"
                 .to_owned()
         }
         Kind::Empty => "the file is empty".to_owned(),
         Kind::Unknown => {
-            "this is no trace that `nvtxw info` knows: it reads Perfetto files, Chrome's trace-event JSON and Parquet datasets of ours"
+            "this is no trace that `nvtxw info` knows: it reads Perfetto files, Chrome's trace-event JSON, and captures and Parquet datasets of ours"
                 .to_owned()
         }
     };
@@ -125,6 +129,7 @@ fn dataset(path: &Path) -> Result<Summary> {
 enum Kind {
     Packets,
     Json,
+    Capture,
     /// A Parquet file.
     Part,
     Empty,
@@ -141,6 +146,7 @@ impl Kind {
             ([0x0A, ..], _) if !is_text(head) => Self::Packets,
             (_, [b'{' | b'[', ..]) => Self::Json,
             ([b'P', b'A', b'R', b'1', ..], _) => Self::Part,
+            _ if head.starts_with(b"NVTXWCAP") => Self::Capture,
             _ => Self::Unknown,
         }
     }

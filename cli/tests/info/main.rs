@@ -1,5 +1,6 @@
 //! What `nvtxw info` shows of traces whose figures are known.
 
+mod capture;
 mod chrome;
 mod parquet;
 mod perfetto;

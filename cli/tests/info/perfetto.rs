@@ -10,10 +10,14 @@ use serde_json::{Value, json};
 use crate::scratch::Scratch;
 use crate::{check_kernel, check_scene, info, only, run, scene, text};
 
-/// What only this format tells.
 fn check(info: &Value) {
-    check_scene(info);
     assert_eq!(info["format"], "perfetto");
+    check_figures(info);
+}
+
+/// What only this format tells, and captures.
+pub fn check_figures(info: &Value) {
+    check_scene(info);
     let counts = &info["counts"];
     assert_eq!(
         (&counts["pushpop"], &counts["startend"]),
