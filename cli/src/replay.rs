@@ -105,10 +105,8 @@ pub fn replay(
         problem,
     };
     // What is refused comes back, with its reason: the built-in backend need not say it too.
-    nvtxw_backend::log::set_hook(Some(|_| ()));
-    let mut reader = Reader::new(input).map_err(|error| problem(error.to_string()))?;
-    // What is refused is told once, at the end.
     log::set_hook(Some(|_| ()));
+    let mut reader = Reader::new(input).map_err(|error| problem(error.to_string()))?;
     let mut replay = Replay::new(relay);
     for (key, value) in config {
         replay = replay.set(key, value);
