@@ -312,7 +312,8 @@ fn a_backend_may_refuse_a_registration() {
 fn writes_come_with_their_bytes() {
     let seen = Seen::new();
     let (program, domain, stream) = (&seen.program, seen.domain, seen.stream);
-    let mark = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries());
+    let entries = mark_entries();
+    let mark = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
     let mark = program
         .schema(domain, &with_id(1 << 24, mark))
         .expect("a schema");
