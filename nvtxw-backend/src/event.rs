@@ -475,14 +475,15 @@ impl<'a> Event<'a> {
     /// that a backend can work out once how it reads the events of a schema.
     #[inline]
     pub fn plain(&self) -> Option<&'a [u8]> {
-        self.plain_but_message().filter(|_| !self.has_text)
+        let is_plain = self.many.is_none() && self.schema.plan.is_plain && !self.has_text;
+        is_plain.then_some(self.bytes)
     }
 
-    /// The same, also if the event has one more payload that is nothing but the [message](Self::message): as plain ranges and
-    /// marks have it whose message is no registered string.
+    /// The same, also if the [message](Self::message) is text elsewhere: in one more payload that is nothing but that, as plain
+    /// ranges and marks have it, or in a field of any length or place.
     #[inline]
     pub fn plain_but_message(&self) -> Option<&'a [u8]> {
-        (self.many.is_none() && self.schema.plan.is_plain).then_some(self.bytes)
+        (self.many.is_none() && self.schema.plan.is_plain_but_message).then_some(self.bytes)
     }
 
     /// Shows one field of [`schema`](Self::schema), by its index there, of a [plain](Self::plain_but_message) event; nothing if

@@ -153,6 +153,11 @@ pub(crate) fn plan(
     plan.is_plain = shape == Shape::Static && fields.iter().all(|field| field.plain);
     plan.is_settled = shape != Shape::Dynamic && fields.iter().all(|field| field.settled);
     (plan.way, plan.loose) = way(&plan, shape, fields);
+    let is_message = |field: &Field| plan.message == Some(MessageAt::Loose(field.index));
+    plan.is_plain_but_message = plan.is_plain
+        || shape == Shape::Static
+            && plan.way == Way::Regular
+            && fields.iter().all(|field| field.plain || is_message(field));
     for field in &mut *fields {
         field.shown = match (field.is_attribute, field.loose) {
             (true, _) => Read::Nothing,

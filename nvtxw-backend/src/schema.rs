@@ -368,6 +368,8 @@ pub(crate) struct Plan {
     pub(crate) reaches_out: bool,
     /// Whether all fields are plain, and the schema is static.
     pub(crate) is_plain: bool,
+    /// Whether all fields but the message are plain, and the schema is static.
+    pub(crate) is_plain_but_message: bool,
     /// Whether all fields are settled, and the size is fixed.
     pub(crate) is_settled: bool,
     /// The type of the text that the payload is as a whole.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{env, hint, process, thread};
 
-use nvtxw::{Backend, Config, NvtxEvent, Session, StreamOptions, StringHandle};
+use nvtxw::{Backend, Config, FlexPool, FlexStr, NvtxEvent, Session, StreamOptions, StringHandle};
 use serde::Serialize;
 
 const EVENTS: usize = 1_000_000;
@@ -33,6 +33,23 @@ struct Kernel {
     end: i64,
     #[nvtx(message, registered_string)]
     name: StringHandle,
+    #[nvtx(unit = "bytes")]
+    shared: u64,
+    registers: u32,
+    occupancy: f32,
+}
+
+/// The same with a name that is not registered.
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = range_startend)]
+struct NamedKernel {
+    #[nvtx(timestamp_start)]
+    start: i64,
+    #[nvtx(timestamp_end)]
+    end: i64,
+    #[nvtx(message, flex)]
+    name: FlexStr,
     #[nvtx(unit = "bytes")]
     shared: u64,
     registers: u32,
@@ -172,6 +189,8 @@ impl Drop for Folder {
 enum By {
     Batch,
     One,
+    /// In batches, with the name as text.
+    Named,
     /// Plain ranges with the name as text, and no fields.
     Text,
     /// In batches, to a file of another format.
@@ -187,6 +206,7 @@ fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration
     let mut session = Session::begin(&Backend::embedded(), "bench", &config)?;
     let mut domain = session.default_domain()?;
     let schema = domain.schema::<Kernel>()?;
+    let named_schema = domain.schema::<NamedKernel>()?;
     let names = events
         .names
         .iter()
@@ -209,7 +229,15 @@ fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration
             occupancy: launch.args.occupancy,
         })
         .collect();
-    let (shared, kernels) = (&session, &kernels);
+    let named: Vec<_> = match by {
+        By::Named => kernels
+            .chunks(BATCH)
+            .zip(events.launches.chunks(BATCH))
+            .map(with_names)
+            .collect(),
+        _ => Vec::new(),
+    };
+    let (shared, kernels, named) = (&session, &kernels, &named);
     let start = Instant::now();
     thread::scope(|scope| {
         let threads: Vec<_> = open
@@ -230,6 +258,12 @@ fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration
                                 out.write(kernel)?;
                             }
                         }
+                        By::Named => {
+                            let out = out.events(named_schema)?;
+                            for (batch, pool) in named {
+                                out.write_batch_flex(batch, pool)?;
+                            }
+                        }
                         By::Text => {
                             for (_, launch) in &events.launches {
                                 out.startend(launch.start, launch.end)
@@ -248,6 +282,25 @@ fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration
     })?;
     session.end()?;
     Ok(start.elapsed())
+}
+
+/// A batch with its names as text, each event with one of its own.
+fn with_names(
+    (kernels, launches): (&[Kernel], &[(usize, Launch)]),
+) -> (Vec<NamedKernel>, FlexPool) {
+    let mut pool = FlexPool::new();
+    let named = kernels
+        .iter()
+        .zip(launches)
+        .map(|(kernel, (_, launch))| NamedKernel {
+            start: kernel.start,
+            end: kernel.end,
+            name: pool.push(launch.name),
+            shared: kernel.shared,
+            registers: kernel.registers,
+            occupancy: kernel.occupancy,
+        });
+    (named.collect(), pool)
 }
 
 /// Copies records into a buffer and writes that.
@@ -430,7 +483,11 @@ fn main() -> Result<()> {
     if is_wanted(name) {
         compare(name, &folder, by(By::One, 1), by(By::Batch, 1))?;
     }
-    let name = "plain ranges with text / copying records of 64 bytes";
+    let name = "ranges in batches, with text / copying records of 64 bytes";
+    if is_wanted(name) {
+        compare(name, &folder, by(By::Named, 1), raw)?;
+    }
+    let name = "plain ranges with text, one by one / copying records of 64 bytes";
     if is_wanted(name) {
         compare(name, &folder, by(By::Text, 1), raw)?;
     }

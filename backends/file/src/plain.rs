@@ -2,8 +2,8 @@
 
 use nvtxw_backend::{EntryType, Field, FieldKind, FieldRole, Schema, TimestampRole};
 
-/// Where the usual ranges of a schema have what they need: two times, perhaps a registered message, a
-/// category, and a colour.
+/// Where the usual ranges of a schema have what they need: two times, perhaps a message that is
+/// registered or elsewhere, a category, and a colour.
 #[derive(Clone, Copy)]
 pub(crate) struct Usual {
     start: usize,
@@ -30,7 +30,10 @@ impl Usual {
         let (mut start, mut end) = (None, None);
         let (mut name, mut category, mut color) = (None, None, None);
         for field in schema.fields().iter().filter(|field| field.is_attribute()) {
+            // Where text is that varies, the event tells.
+            let is_text = matches!(field.kind(), FieldKind::Text(_)) && field.varies();
             let (place, ty) = match field.role() {
+                FieldRole::Message if is_text && field.count().is_none() => continue,
                 FieldRole::Time(TimestampRole::RangeBegin) => (&mut start, EntryType::Int64),
                 FieldRole::Time(TimestampRole::RangeEnd) => (&mut end, EntryType::Int64),
                 FieldRole::Message => (&mut name, EntryType::RegisteredString),
