@@ -387,26 +387,28 @@ impl Stream for FileStream {
     }
 
     fn close_at_end(&mut self) -> Result<()> {
-        each!(&mut self.stream, stream => {
+        // What a flush met is told by any call, and keeps no stream open.
+        let left = each!(&mut self.stream, stream => {
             stream.leave();
             Ok(())
-        })?;
-        self.close()
+        });
+        self.close().and(left)
     }
 
     fn close(&mut self) -> Result<()> {
         let mut stays = false;
-        each!(&mut self.stream, stream => {
+        let rested = each!(&mut self.stream, stream => {
             stays = stream.rest()?;
             Ok(())
-        })?;
+        });
         match self.session.upgrade().filter(|_| stays) {
-            None => self.stream.finish(),
+            // It knows how many events an error has cost.
+            None => self.stream.finish().and(rested),
             Some(session) => {
                 let stream = mem::replace(&mut self.stream, AnyStream::Closed);
                 let mut lingering = session.lock().unwrap_or_else(PoisonError::into_inner);
                 lingering.push(stream);
-                Ok(())
+                rested
             }
         }
     }

@@ -108,6 +108,9 @@ fn what_a_flush_meets_is_told_by_a_write_and_by_the_end() {
         assert!(start.elapsed() < Duration::from_secs(60));
     };
     assert_eq!(failure.reason, want);
+    // Another flush meets it before the end.
+    let _ = stream.event(&[(plain.mark, &payload)]);
+    std::thread::sleep(Duration::from_millis(30));
     let failure = session.end().unwrap_err();
     let told = format!("stream \"main\": {want}; ");
     assert!(failure.reason.starts_with(&told), "{}", failure.reason);
