@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use nvtxw::{Backend, Config, Session};
+use nvtxw_backend::log;
 
 use self::input::is_standard;
 use self::trace::Trace;
@@ -159,14 +160,8 @@ pub fn run(options: &Options) -> Result<()> {
             output.display()
         )));
     }
-    if let Some(output) = &options.output
-        && let (Ok(input), Ok(output)) = (options.input.canonicalize(), output.canonicalize())
-        && input == output
-    {
-        return Err(Error::Usage(format!(
-            "{} would be written over while it is read: name another OUT",
-            options.input.display()
-        )));
+    if let Some(output) = &options.output {
+        input::spare(&options.input, output)?;
     }
 
     let bar = progress::bytes("reading");
@@ -203,6 +198,14 @@ pub fn run(options: &Options) -> Result<()> {
         Error::Input { path, problem } => Error::Input {
             path,
             problem: format!("{problem}; what stands before is converted"),
+        },
+        Error::Io {
+            operation: "read",
+            path,
+            error,
+        } => Error::Input {
+            path,
+            problem: format!("reading on failed ({error}); what stands before is converted"),
         },
         other => other,
     })
@@ -262,24 +265,32 @@ fn guess(input: &mut impl BufRead, path: &Path) -> Result<Source> {
     if start.starts_with(b"NVTXWCAP") {
         return Ok(Source::Capture);
     }
-    match start.trim_ascii_start().first() {
-        Some(b'{' | b'[') => Ok(Source::Chrome),
-        Some(_) if line.contains(&b',') && str::from_utf8(line).is_ok() => Ok(Source::Csv),
-        Some(_) => Err(Error::Input {
-            path: path.to_owned(),
-            problem: "this is no trace that `nvtxw convert` knows: it is neither JSON nor a capture, nor a table whose \
-                      first line names columns; say with `--from` what it is"
-                .to_owned(),
-        }),
-        None => Err(Error::Input {
-            path: path.to_owned(),
-            problem: "there is nothing in it".to_owned(),
-        }),
-    }
+    let is_table = || {
+        let is_text = str::from_utf8(line).is_ok() && !line.contains(&0);
+        is_text && line.iter().any(|byte| matches!(byte, b',' | b'\t'))
+    };
+    let problem = match start.trim_ascii_start() {
+        [] => "there is nothing in it",
+        [0, b'{' | b'[', ..] | [b'{' | b'[', 0, ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            "this looks like UTF-16, and only UTF-8 is read: convert it (`iconv -f UTF-16 -t UTF-8`)"
+        }
+        [b'{' | b'[', ..] => return Ok(Source::Chrome),
+        _ if is_table() => return Ok(Source::Csv),
+        _ => {
+            "this is no trace that `nvtxw convert` knows: it is neither JSON nor a capture, nor a table whose first line \
+             names columns; say with `--from` what it is"
+        }
+    };
+    Err(Error::Input {
+        path: path.to_owned(),
+        problem: problem.to_owned(),
+    })
 }
 
-fn write(options: &Options, trace: Trace, flows: sorter::Sorted) -> Result<()> {
-    let warnings = trace.warnings.to_string();
+fn write(options: &Options, mut trace: Trace, flows: sorter::Sorted) -> Result<()> {
+    let mut warnings = std::mem::take(&mut trace.warnings);
+    // What the built-in backend refuses comes back, with its reason.
+    log::set_hook(Some(|_| ()));
     let output = output::open(options)?;
     let bar = progress::count("writing", trace.number);
     let mut session = Session::begin(&output.backend, &name(&options.input), &output.config)?;
@@ -288,6 +299,10 @@ fn write(options: &Options, trace: Trace, flows: sorter::Sorted) -> Result<()> {
     })?;
     session.end()?;
     bar.finish_and_clear();
+    if written.flows_left_out > 0 {
+        let kind = "a flow of an event that more than 1024 flows pass is left out";
+        warnings.add_many(kind, None, written.flows_left_out);
+    }
     eprint!("{warnings}");
     if io::stderr().is_terminal() {
         eprintln!("{written}");

@@ -63,6 +63,10 @@ pub fn run(options: &Options) -> Result<()> {
         None => Relay::to_instance(nvtxw_file::in_process()),
         Some(backend) => relay(backend)?,
     };
+    let output = options.config.iter().rfind(|(key, _)| key == "path");
+    if let Some((_, output)) = output {
+        input::spare(&options.input, Path::new(output))?;
+    }
     let bar = progress::bytes("replaying");
     let input = input::open(&options.input, &bar)?;
     let replayed = replay(input, &options.input, relay, &options.config);
@@ -146,30 +150,45 @@ fn say(replayed: &Replayed) -> io::Result<()> {
 
 /// Whether all is well.
 pub fn judge(replayed: &Replayed, input: &Path) -> Result<()> {
+    whole(replayed, input)?;
+    let is_refused = |code| code != ResultCode::NOT_SUPPORTED;
+    let mut refusals = replayed.refusals.iter();
+    match refusals.any(|refused| is_refused(refused.refusal.code())) {
+        true => Err(found(
+            input,
+            &format!("{} calls were refused", replayed.refused()),
+        )),
+        false => Ok(()),
+    }
+}
+
+fn found(input: &Path, problem: &str) -> Error {
+    Error::Findings(format!("{}: {problem}", input.display()))
+}
+
+/// Whether the capture was replayed from its begin to its end.
+pub fn whole(replayed: &Replayed, input: &Path) -> Result<()> {
     if let Err(refusal) = &replayed.end {
         return Err(Error::Input {
             path: input.to_owned(),
             problem: format!("the session was replayed, but could not be ended: {refusal}"),
         });
     }
-    let found = |problem: String| Err(Error::Findings(format!("{}: {problem}", input.display())));
     match &replayed.ending {
-        Err(error) => return found(error.to_string()),
+        Err(error) => Err(found(input, &error.to_string())),
         Ok(Ending::Cut { offset, bytes }) => {
-            return found(format!(
+            let problem = format!(
                 "the capture is cut: the record at byte {offset} has only {bytes} bytes; what comes before is replayed"
-            ));
+            );
+            Err(found(input, &problem))
         }
-        Ok(Ending::Open) => eprintln!(
-            "note: {}: the capture ends without its session's end, as after a kill; what it has is replayed",
-            input.display()
-        ),
-        Ok(Ending::Whole) => {}
-    }
-    let is_refused = |code| code != ResultCode::NOT_SUPPORTED;
-    let mut refusals = replayed.refusals.iter();
-    match refusals.any(|refused| is_refused(refused.refusal.code())) {
-        true => found(format!("{} calls were refused", replayed.refused())),
-        false => Ok(()),
+        Ok(Ending::Open) => {
+            eprintln!(
+                "note: {}: the capture ends without its session's end, as after a kill; what it has is replayed",
+                input.display()
+            );
+            Ok(())
+        }
+        Ok(Ending::Whole) => Ok(()),
     }
 }

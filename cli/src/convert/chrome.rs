@@ -14,6 +14,9 @@ use super::text::{Place, Text};
 use super::warnings::Warnings;
 use crate::error::{Error, Result};
 
+/// A warning.
+pub const NOT_UTF8: &str = "bytes that are not UTF-8 are U+FFFD in the trace";
+
 /// What takes a document.
 pub trait Sink {
     /// An event; `place` tells where it stands.
@@ -28,8 +31,6 @@ pub trait Sink {
 pub struct Rest {
     /// The members of the outer object; the values of `otherData` and `metadata`.
     pub members: Vec<(String, Option<Box<RawValue>>)>,
-    /// Where the event begins in which the file ends.
-    pub cut: Option<Place>,
     pub warnings: Warnings,
 }
 
@@ -50,10 +51,9 @@ pub fn read(input: impl Read + Send, path: &Path, sink: &mut impl Sink) -> Resul
             };
             let result = reader.document();
             reader.send();
-            let replaced = reader.text.replaced();
+            let (replaced, first) = reader.text.replaced();
             if replaced > 0 {
-                let kind = "bytes that are not UTF-8 are U+FFFD in the trace";
-                reader.rest.warnings.add_many(kind, None, replaced);
+                reader.rest.warnings.add_many(NOT_UTF8, first, replaced);
             }
             (result, reader.rest)
         });
@@ -167,9 +167,7 @@ impl<R: Read> Reader<'_, R> {
                 Some(',') => self.text.take(1),
                 Some('{') => {
                     if !self.event()? {
-                        self.rest.cut = Some(self.text.place(0));
-                        self.text.take(self.text.rest().len());
-                        return Ok(());
+                        return Err(self.bad("the file ends inside an event"));
                     }
                 }
                 Some(first) => {

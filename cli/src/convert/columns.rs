@@ -282,10 +282,36 @@ impl Values {
 pub fn string(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_some() {
-        serde_json::from_str(json).ok().map(Cow::Owned)
+        let string = serde_json::from_str(json).or_else(|_| serde_json::from_str(&paired(json)));
+        string.ok().map(Cow::Owned)
     } else {
         Some(Cow::Borrowed(inner))
     }
+}
+
+/// `json` with U+FFFD where an escape is half of a character: some writers cut texts, or escape bytes that are not UTF-8.
+#[cold]
+fn paired(json: &str) -> String {
+    let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
+    let (mut whole, mut rest) = (String::new(), json);
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        whole.push_str(before);
+        let len = match unit(escape) {
+            Some(0xD800..=0xDBFF) if matches!(unit(&escape[6..]), Some(0xDC00..=0xDFFF)) => 12,
+            Some(0xD800..=0xDFFF) => 0,
+            Some(_) => 6,
+            // A character of one byte follows.
+            None => 2,
+        };
+        whole.push_str(&escape[..len]);
+        if len == 0 {
+            whole.push(char::REPLACEMENT_CHARACTER);
+        }
+        rest = &escape[if len == 0 { 6 } else { len }..];
+    }
+    whole.push_str(rest);
+    whole
 }
 
 /// A NUL would end the string in a reader.

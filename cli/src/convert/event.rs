@@ -82,8 +82,8 @@ pub struct Spans {
     pub start: usize,
     /// Beginnings and lengths; a member that is absent has no length.
     parts: [(u32, u32); Part::Args as usize + 1],
-    /// The first member that isn't converted.
-    other: Option<Box<str>>,
+    /// Members that aren't converted.
+    others: Vec<Box<str>>,
 }
 
 impl Spans {
@@ -93,7 +93,7 @@ impl Spans {
         let mut spans = Self {
             start,
             parts: Default::default(),
-            other: None,
+            others: Vec::new(),
         };
         let len = json::members(&text[start..], |member| {
             let name = member.name();
@@ -114,7 +114,7 @@ impl Spans {
                 // What the built-in backend adds for itself.
                 "flow" | "end_flow" | "source" | "delta" => return,
                 _ => {
-                    spans.other.get_or_insert_with(|| name.into());
+                    spans.others.push(name.into());
                     return;
                 }
             };
@@ -229,8 +229,9 @@ impl<'a> Event<'a> {
         }
     }
 
-    pub fn other(&self) -> Option<&str> {
-        self.spans.other.as_deref()
+    /// The names of members that aren't converted.
+    pub fn others(&self) -> &'a [Box<str>] {
+        &self.spans.others
     }
 }
 
@@ -245,17 +246,29 @@ fn text<'a>(raw: Option<&'a str>) -> Option<Cow<'a, str>> {
     Some(string(raw).unwrap_or(Cow::Borrowed(raw)))
 }
 
-/// Process, thread and flow ids are numbers in one writer's files and strings in another's: `7` and `"7"` are the same.
+/// Process, thread and flow ids are numbers in one writer's files and strings or floats in another's: `7`, `"7"` and `7.0` are
+/// the same.
 fn id<'a>(member: &'static str, raw: Option<&'a str>) -> Result<Option<Cow<'a, str>>, Bad> {
     let Some(raw) = raw.filter(|&raw| raw != "null") else {
         return Ok(None);
     };
     match raw.as_bytes()[0] {
-        b'-' | b'0'..=b'9' => Ok(Some(Cow::Borrowed(raw))),
+        b'-' | b'0'..=b'9' => Ok(Some(whole(raw).map_or(Cow::Borrowed(raw), Cow::Owned))),
         _ => string(raw)
             .map(Some)
             .ok_or(Bad::WrongType(member, "a number or a string")),
     }
+}
+
+/// A whole number that is written as a float, without what makes it one.
+fn whole(raw: &str) -> Option<String> {
+    if !raw.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
+        return None;
+    }
+    let number: f64 = raw.parse().ok()?;
+    // Larger floats stand for several numbers.
+    let is_whole = number.trunc() == number && number.abs() < (1_u64 << 53) as f64;
+    is_whole.then(|| (number as i64).to_string())
 }
 
 /// Some writers put numbers into quotes.
@@ -331,7 +344,7 @@ mod tests {
             Some(Bad::WrongType("args", "an object"))
         );
         assert_eq!(event.phase(), Err(Bad::Missing("ph")));
-        assert_eq!(event.other(), Some("x"));
+        assert_eq!(event.others(), ["x".into(), "y".into()]);
     }
 
     #[test]
@@ -349,6 +362,10 @@ mod tests {
             id(r#"{"id2": {"global": "7"}}"#),
             Ok(("7".to_owned(), false))
         );
+        assert_eq!(id(r#"{"id": 7.0}"#), Ok(("7".to_owned(), false)));
+        assert_eq!(id(r#"{"id": -7e1}"#), Ok(("-70".to_owned(), false)));
+        assert_eq!(id(r#"{"id": 7.5}"#), Ok(("7.5".to_owned(), false)));
+        assert_eq!(id(r#"{"id": 1e16}"#), Ok(("1e16".to_owned(), false)));
         assert_eq!(id("{}").unwrap_err(), "an event without `id` is left out");
         assert_eq!(
             id(r#"{"id2": {}}"#).unwrap_err(),

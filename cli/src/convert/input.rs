@@ -1,6 +1,8 @@
 //! Opens what is to be read, and finds out what it is.
 
 use std::fs::File;
+#[cfg(unix)]
+use std::fs::Metadata;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -19,6 +21,37 @@ pub fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// Refuses to write a file over while it is read.
+pub fn spare(input: &Path, output: &Path) -> Result<()> {
+    if is_standard(output) || !is_same(input, output).unwrap_or(false) {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "{} would be written over while it is read: name another file to write",
+        output.display()
+    )))
+}
+
+/// Also by another name, or as standard input.
+#[cfg(unix)]
+fn is_same(input: &Path, output: &Path) -> io::Result<bool> {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+
+    let read = match is_standard(input) {
+        true => File::from(io::stdin().as_fd().try_clone_to_owned()?).metadata()?,
+        false => input.metadata()?,
+    };
+    let written = output.metadata()?;
+    let place = |of: &Metadata| (of.dev(), of.ino());
+    Ok(written.is_file() && place(&read) == place(&written))
+}
+
+#[cfg(not(unix))]
+fn is_same(input: &Path, output: &Path) -> io::Result<bool> {
+    Ok(input.canonicalize()? == output.canonicalize()?)
+}
+
 /// Opens `path` and decompresses what begins like gzip or zstd, whatever its name. `bar` counts the bytes of the file.
 pub fn open(path: &Path, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
     let raw: Box<dyn Read + Send> = if is_standard(path) {
@@ -33,21 +66,65 @@ pub fn open(path: &Path, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
         }
         Box::new(file)
     };
-    let mut raw = BufReader::with_capacity(1 << 18, bar.wrap_read(raw));
+    let mut raw = buffered(bar.wrap_read(raw));
     let start = raw
         .fill_buf()
         .map_err(|error| Error::io("read", path, error))?;
     Ok(if start.starts_with(GZIP) {
-        buffered(MultiGzDecoder::new(raw))
+        Box::new(buffered(MultiGzDecoder::new(raw)))
     } else if start.starts_with(ZSTD) {
-        buffered(Zstd::new(raw))
+        Box::new(buffered(Zstd::new(raw)))
     } else {
         Box::new(raw)
     })
 }
 
-fn buffered(read: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
-    Box::new(BufReader::with_capacity(1 << 18, read))
+/// The first buffer has at least so many bytes, if there are: a pipe may give one byte at a time, and the beginning tells what
+/// is read.
+const HEAD: usize = 1 << 12;
+
+fn buffered<R: Read>(read: R) -> BufReader<Headed<R>> {
+    BufReader::with_capacity(
+        1 << 18,
+        Headed {
+            read,
+            is_begun: false,
+            error: None,
+        },
+    )
+}
+
+struct Headed<R> {
+    read: R,
+    is_begun: bool,
+    /// What ended the first reading, to be told behind what came before.
+    error: Option<io::Error>,
+}
+
+impl<R: Read> Read for Headed<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        if self.is_begun {
+            return self.read.read(buf);
+        }
+        self.is_begun = true;
+        let mut len = 0;
+        while len < HEAD.min(buf.len()) {
+            match self.read.read(&mut buf[len..]) {
+                Ok(0) => break,
+                Ok(more) => len += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if len == 0 => return Err(error),
+                Err(error) => {
+                    self.error = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(len)
+    }
 }
 
 /// Decompresses zstd: one frame after the other.
@@ -109,5 +186,40 @@ impl<R: BufRead> Read for Zstd<R> {
                 return Ok(len);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time, and an error behind the last one.
+    struct Slow<'a>(&'a [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            let (first, rest) = self.0.split_first().ok_or(io::ErrorKind::TimedOut)?;
+            self.0 = rest;
+            buf[0] = *first;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn what_a_pipe_gives_bit_by_bit_is_known_by_its_beginning() {
+        let bytes = [7; HEAD + 10];
+        let mut read = buffered(Slow(&bytes));
+        assert_eq!(read.fill_buf().unwrap().len(), HEAD);
+        let mut all = Vec::new();
+        let error = read.read_to_end(&mut all).unwrap_err();
+        assert_eq!(
+            (error.kind(), &all[..]),
+            (io::ErrorKind::TimedOut, &bytes[..])
+        );
+
+        let mut read = buffered(Slow(b"NVTXWCAP"));
+        assert_eq!(read.fill_buf().unwrap(), b"NVTXWCAP");
+        let error = read.read_to_end(&mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -12,8 +12,8 @@ use super::strings::Use;
 use super::trace::Trace;
 use crate::error::Result;
 
-/// An event passes at most so many flows.
-pub const MAX_FLOWS: usize = 64;
+/// So many flows may pass an event; further ones are left out.
+pub const MAX_FLOWS: usize = 1024;
 
 /// What the strings, layouts and counters of the trace are in the session.
 pub struct Names {
@@ -56,8 +56,9 @@ impl Names {
         let layouts = trace.layouts.all().iter();
         let layouts = layouts.map(|columns| Ok(domain.rows("arguments", &layout(columns, trace))?));
         let layouts = layouts.collect::<Result<_>>()?;
+        let largest = trace.flow_points.clamp(1, MAX_FLOWS).next_power_of_two();
         let flows =
-            (0..=MAX_FLOWS.ilog2()).map(|power| Ok(domain.rows("flows", &flows(1 << power))?));
+            (0..=largest.ilog2()).map(|power| Ok(domain.rows("flows", &flows(1 << power))?));
         let flows = flows.collect::<Result<_>>()?;
         Ok(Self {
             messages,

@@ -29,8 +29,11 @@ pub enum Use {
     Category = 2,
 }
 
-/// Strings take this much memory, about: a trace whose names are all different must not fill it.
-const BUDGET: usize = 24 << 20;
+/// Names of events take this much memory, about: a trace whose names are all different must not fill it.
+const NAME_BUDGET: usize = 24 << 20;
+
+/// What all strings take: where names have filled their part, there is room for categories and names of arguments.
+const BUDGET: usize = NAME_BUDGET + (8 << 20);
 
 /// What a string takes beside its bytes.
 const OVERHEAD: usize = 64;
@@ -54,7 +57,7 @@ impl Strings {
         let id = match next {
             Some(next) if self.text(next) == text => next,
             _ => {
-                let id = self.number(text)?;
+                let id = self.number(text, BUDGET)?;
                 if let Some(next) = self.next.get_mut(self.last.index()) {
                     *next = id;
                 }
@@ -65,12 +68,12 @@ impl Strings {
         Some(id)
     }
 
-    /// The number of a string; `None` if it isn't known, and there is no room for it.
-    pub fn number(&mut self, text: &str) -> Option<StringId> {
+    /// The number of a string; `None` if it isn't known, and there is no room for it in `budget`.
+    fn number(&mut self, text: &str, budget: usize) -> Option<StringId> {
         if let Some(&id) = self.ids.get(text) {
             return Some(id);
         }
-        if self.used + text.len() + OVERHEAD > BUDGET {
+        if self.used + text.len() + OVERHEAD > budget {
             return None;
         }
         Some(self.add(text))
@@ -78,7 +81,11 @@ impl Strings {
 
     /// The number of a string that is used so, if it has one.
     pub fn number_as(&mut self, r#use: Use, text: &str) -> Option<StringId> {
-        let id = self.number(text)?;
+        let budget = match r#use {
+            Use::Name => NAME_BUDGET,
+            Use::Category => BUDGET,
+        };
+        let id = self.number(text, budget)?;
         self.uses[id.index()] |= r#use as u8;
         Some(id)
     }
@@ -122,12 +129,19 @@ mod tests {
     #[test]
     fn what_is_known_stays_known_when_there_is_no_room() {
         let mut strings = Strings::default();
-        let first = strings.number("first").unwrap();
-        let large = "x".repeat(BUDGET);
-        assert_eq!(strings.number(&large), None);
-        assert_eq!(strings.number("first"), Some(first));
+        let first = strings.number_as(Use::Name, "first").unwrap();
+        let large = "x".repeat(NAME_BUDGET);
+        assert_eq!(strings.number_as(Use::Name, &large), None);
+        assert_eq!(strings.number_as(Use::Name, "first"), Some(first));
         let large_id = strings.keep(&large);
         assert_eq!(strings.text(large_id), large);
-        assert_eq!(strings.number("second"), None);
+        assert_eq!(strings.number_as(Use::Name, "second"), None);
+        // Others have room of their own.
+        assert!(strings.number_as(Use::Category, "second").is_some());
+        assert!(strings.next("third").is_some());
+        strings.keep(&large);
+        strings.keep(&format!("{large}x"));
+        assert_eq!(strings.number_as(Use::Category, "fourth"), None);
+        assert_eq!(strings.next("fourth"), None);
     }
 }

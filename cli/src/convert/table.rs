@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
+use super::chrome::NOT_UTF8;
 use super::decimal::scaled;
 use super::text::Place;
 use super::trace::Trace;
@@ -112,6 +113,9 @@ fn rows(
             byte: position.byte() + 1,
             line: position.line(),
         });
+        if str::from_utf8(row.as_slice()).is_err() {
+            trace.warnings.add(NOT_UTF8, place);
+        }
         if row.len() > plan.names.len() {
             let kind = "the cells of a row that have no column are left out";
             trace.warnings.add(kind, place);

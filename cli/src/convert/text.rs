@@ -18,8 +18,9 @@ pub struct Text<R> {
     /// The start of a character whose end hasn't been read.
     cut: Vec<u8>,
     chunk: Vec<u8>,
-    /// How many bad sequences of bytes were replaced.
+    /// How many bad sequences of bytes were replaced, and where the first was.
     replaced: u64,
+    first_replaced: Option<Place>,
     /// What ended the reading, to be told behind what came before.
     error: Option<io::Error>,
 }
@@ -42,6 +43,7 @@ impl<R: Read> Text<R> {
             cut: Vec::new(),
             chunk: Vec::new(),
             replaced: 0,
+            first_replaced: None,
             error: None,
         }
     }
@@ -94,8 +96,9 @@ impl<R: Read> Text<R> {
         }
     }
 
-    pub fn replaced(&self) -> u64 {
-        self.replaced
+    /// How many bad sequences of bytes were replaced, and where the first was.
+    pub fn replaced(&self) -> (u64, Option<Place>) {
+        (self.replaced, self.first_replaced)
     }
 
     /// Reads at least as much again as the rest is long. `false`: there is no more.
@@ -143,6 +146,9 @@ impl<R: Read> Text<R> {
             if chunks.peek().is_none() && !is_end && may_go_on(bad) {
                 self.cut = bad.to_vec();
             } else {
+                if self.replaced == 0 {
+                    self.first_replaced = Some(self.place(self.window.len()));
+                }
                 self.window.push(char::REPLACEMENT_CHARACTER);
                 self.replaced += 1;
             }
@@ -194,7 +200,8 @@ mod tests {
         let mut text = Text::new(Slow(b"\xEF\xBB\xBFa\xFFb\xE2\x82"));
         while text.more().unwrap() {}
         assert_eq!(text.rest(), "a\u{FFFD}b\u{FFFD}");
-        assert_eq!(text.replaced(), 2);
+        let first = Place { byte: 5, line: 1 };
+        assert_eq!(text.replaced(), (2, Some(first)));
     }
 
     #[test]
@@ -202,7 +209,7 @@ mod tests {
         let all = format!("{}\u{D55C}", "x".repeat(CHUNK - 1));
         let mut text = Text::new(all.as_bytes());
         while text.more().unwrap() {}
-        assert_eq!((text.rest() == all, text.replaced()), (true, 0));
+        assert_eq!((text.rest() == all, text.replaced()), (true, (0, None)));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::{io, thread};
 
 use super::record::{self, Kind, u32_at, u64_at};
 use super::sorter::{Key, Sorted, Sorter};
+use super::strings::StringId;
 use super::trace::{TIE_BYTES, Trace, end, rank};
 use crate::error::Result;
 
@@ -79,8 +80,8 @@ struct Group {
     open: Vec<Around>,
     /// The half whose end came last, at that time, and its key.
     ended: Option<(Key, u64)>,
-    /// Flows that pass through the next range.
-    next: Vec<u64>,
+    /// Flows that pass through the next range, and of their points the events' numbers and times.
+    next: Vec<(u64, u64, i64)>,
     /// Ranges that have ended are dropped when there are so many.
     limit: usize,
     nests: bool,
@@ -96,7 +97,31 @@ impl Group {
             nests: true,
         }
     }
+
+    /// Which open range an end is of: the last of its name, as ends of different ranges may cross; else the last one.
+    fn half(&self, name: Option<StringId>) -> Option<usize> {
+        let is_named = |range: &Around| {
+            let half = range.half.as_ref();
+            half.is_some_and(|(_, record)| record::split(record).0.name == name)
+        };
+        let named = name.and_then(|_| self.open.iter().rposition(is_named));
+        named.or_else(|| self.open.iter().rposition(|range| range.half.is_some()))
+    }
+
+    /// Whether the ranges that began before an open one end before it or not before `time`, and those that began after it end
+    /// until then.
+    fn is_around(&self, index: usize, time: i64) -> bool {
+        let (before, rest) = self.open.split_at(index);
+        let start = rest[0].start;
+        let is_apart = |end: i64| end <= start || end >= time;
+        before.iter().all(|range| range.end.is_none_or(is_apart))
+            && rest[1..]
+                .iter()
+                .all(|range| range.end.is_some_and(|end| end <= time))
+    }
 }
+
+const OUTSIDE: &str = "a point of a flow that is in no range is left out";
 
 /// Joins the halves of ranges into events of `trace`, and tells which ranges each flow passes: in records of eight bytes, the
 /// flow's number, that have the keys of the ranges.
@@ -124,7 +149,7 @@ fn join(trace: &mut Trace, ties: Sorter, points: &mut Sorter) -> io::Result<()> 
         match Tie::from_bytes(bytes) {
             Tie::Range { correlation } => {
                 let mut flows = std::mem::take(&mut group.next);
-                for flow in flows.drain(..) {
+                for (flow, ..) in flows.drain(..) {
                     tell(points, flow, key, correlation)?;
                 }
                 group.next = flows;
@@ -142,7 +167,7 @@ fn join(trace: &mut Trace, ties: Sorter, points: &mut Sorter) -> io::Result<()> 
             }
             Tie::Begin { track } => {
                 let record = bytes[Tie::SIZE..].to_vec();
-                let flows = std::mem::take(&mut group.next);
+                let flows = group.next.drain(..).map(|(flow, ..)| flow).collect();
                 begin(
                     &mut group,
                     Around {
@@ -156,14 +181,14 @@ fn join(trace: &mut Trace, ties: Sorter, points: &mut Sorter) -> io::Result<()> 
                 );
             }
             Tie::End => {
-                let last = group.open.iter().rposition(|range| range.half.is_some());
-                let Some(last) = last else {
+                let (head, rows) = record::split(&bytes[Tie::SIZE..]);
+                let Some(last) = group.half(head.name) else {
                     let kind = "the end of a range that did not begin is left out";
-                    trace.warnings.add(kind, None);
+                    trace.warnings.add_event(kind, key.number, key.time);
                     continue;
                 };
+                group.nests &= group.is_around(last, key.time);
                 let range = group.open.remove(last);
-                let (_, rows) = record::split(&bytes[Tie::SIZE..]);
                 let whole = add(trace, &range, Some((key.time, rows)))?;
                 for flow in &range.flows {
                     tell(points, *flow, whole, range.correlation)?;
@@ -173,8 +198,12 @@ fn join(trace: &mut Trace, ties: Sorter, points: &mut Sorter) -> io::Result<()> 
             Tie::Point {
                 flow,
                 is_next: true,
-            } => group.next.push(flow),
-            Tie::Point { flow, .. } => point(&mut group, &key, flow, points)?,
+            } => group.next.push((flow, key.number, key.time)),
+            Tie::Point { flow, .. } => {
+                if !point(&mut group, &key, flow, points)? {
+                    trace.warnings.add_event(OUTSIDE, key.number, key.time);
+                }
+            }
         }
     }
     leave(trace, number, group, points)
@@ -201,8 +230,8 @@ fn begin(group: &mut Group, range: Around) {
     }
 }
 
-/// A flow passes at `time` through the range that began last of those that haven't ended before.
-fn point(group: &mut Group, at: &Key, flow: u64, points: &mut Sorter) -> io::Result<()> {
+/// A flow passes at `time` through the range that began last of those that haven't ended before, if there is one.
+fn point(group: &mut Group, at: &Key, flow: u64, points: &mut Sorter) -> io::Result<bool> {
     let time = at.time;
     while group
         .open
@@ -212,7 +241,7 @@ fn point(group: &mut Group, at: &Key, flow: u64, points: &mut Sorter) -> io::Res
     let ended = group.ended.filter(|(key, _)| end(key) == time);
     match (group.open.last_mut(), ended) {
         (Some(around), Some((key, correlation))) if around.start < key.time => {
-            tell(points, flow, key, correlation)
+            tell(points, flow, key, correlation)?;
         }
         (Some(around), _) => match around.end {
             Some(end) => {
@@ -223,16 +252,14 @@ fn point(group: &mut Group, at: &Key, flow: u64, points: &mut Sorter) -> io::Res
                     number: around.number,
                 };
                 let correlation = around.correlation;
-                tell(points, flow, key, correlation)
+                tell(points, flow, key, correlation)?;
             }
-            None => {
-                around.flows.push(flow);
-                Ok(())
-            }
+            None => around.flows.push(flow),
         },
-        (None, Some((key, correlation))) => tell(points, flow, key, correlation),
-        (None, None) => Ok(()),
+        (None, Some((key, correlation))) => tell(points, flow, key, correlation)?,
+        (None, None) => return Ok(false),
     }
+    Ok(true)
 }
 
 /// Ends a group: what is open in it stays open.
@@ -249,8 +276,11 @@ fn leave(
                 tell(points, *flow, key, range.correlation)?;
             }
             let kind = "a range that does not end stays open";
-            trace.warnings.add(kind, None);
+            trace.warnings.add_event(kind, range.number, range.start);
         }
+    }
+    for &(_, number, time) in &group.next {
+        trace.warnings.add_event(OUTSIDE, number, time);
     }
     let track = number.and_then(|number| trace.tracks.all.get_mut(usize::try_from(number).ok()?));
     if let Some(track) = track {

@@ -35,6 +35,8 @@ pub struct Trace {
     pub folder: PathBuf,
     /// How many events were read.
     pub number: u64,
+    /// How many of them are points of flows.
+    pub flow_points: usize,
     values: Values,
     record: Vec<u8>,
 }
@@ -45,7 +47,7 @@ impl Sink for Trace {
         self.number += 1;
         match self.take(event) {
             Ok(Ok(())) => {
-                if let Some(member) = event.other() {
+                for member in event.others() {
                     let kind = format_args!("the member `{member}` of an event is not converted");
                     self.warnings.add(kind, Some(place()));
                 }
@@ -61,10 +63,6 @@ impl Sink for Trace {
 
     fn rest(&mut self, rest: Rest) {
         self.warnings.append(rest.warnings);
-        if let Some(place) = rest.cut {
-            let kind = "the file ends inside an event, which is left out";
-            self.warnings.add(kind, Some(place));
-        }
         let names = rest.members.iter().map(|(name, _)| &**name);
         let others = names.filter(|name| !matches!(*name, "displayTimeUnit" | "schemaVersion"));
         let others: Vec<_> = others.map(|name| format!("`{name}`")).collect();
@@ -103,6 +101,7 @@ impl Trace {
             ties: Sorter::new(TIE_BYTES, folder),
             folder: folder.to_owned(),
             number: 0,
+            flow_points: 0,
             values: Values::default(),
             record: Vec::new(),
         }
@@ -301,6 +300,7 @@ impl Trace {
             rank: if is_next { 0 } else { LAST },
             ..self.point(track, time)
         };
+        self.flow_points += 1;
         self.ties
             .push(key, &Tie::Point { flow, is_next }.to_bytes())?;
         Ok(())
@@ -423,10 +423,15 @@ impl Trace {
         json: impl FnOnce() -> String,
     ) {
         let name_id = name.and_then(|name| self.strings.number_as(Use::Name, name));
+        let category_id = category.and_then(|text| self.strings.number_as(Use::Category, text));
+        if category.is_some() && category_id.is_none() {
+            let kind = "the category of an event is left out: there are too many different ones";
+            self.warnings.add(kind, None);
+        }
         let head = Head {
             kind,
             name: name_id,
-            category: category.and_then(|text| self.strings.number_as(Use::Category, text)),
+            category: category_id,
             correlation: self.values.correlation(),
         };
         record::begin(&mut self.record, head);

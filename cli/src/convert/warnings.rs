@@ -15,7 +15,31 @@ pub struct Warnings {
 
 struct Cases {
     count: u64,
-    example: Option<Place>,
+    example: Option<Example>,
+}
+
+/// Where a case is.
+#[derive(Clone, Copy)]
+enum Example {
+    Place(Place),
+    /// The event of that number, from 1 on, and its nanosecond.
+    Event {
+        number: u64,
+        time: i64,
+    },
+}
+
+impl fmt::Display for Example {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Place(Place { byte, line }) => write!(f, "line {line}, byte {byte}"),
+            Self::Event { number, time } => {
+                let sign = if time < 0 { "-" } else { "" };
+                let (whole, part) = (time.unsigned_abs() / 1000, time.unsigned_abs() % 1000);
+                write!(f, "event {number}, at ts {sign}{whole}.{part:03}")
+            }
+        }
+    }
 }
 
 impl Warnings {
@@ -24,7 +48,17 @@ impl Warnings {
         self.add_many(kind, place, 1);
     }
 
-    pub fn add_many(&mut self, kind: impl fmt::Display, example: Option<Place>, count: u64) {
+    /// Counts a case that only the order of time has told.
+    pub fn add_event(&mut self, kind: impl fmt::Display, number: u64, time: i64) {
+        self.count_cases(kind, Some(Example::Event { number, time }), 1);
+    }
+
+    /// Counts cases of which the first is at `place`.
+    pub fn add_many(&mut self, kind: impl fmt::Display, place: Option<Place>, count: u64) {
+        self.count_cases(kind, place.map(Example::Place), count);
+    }
+
+    fn count_cases(&mut self, kind: impl fmt::Display, example: Option<Example>, count: u64) {
         let mut kind = kind.to_string();
         if self.kinds.len() >= MAX_KINDS && !self.kinds.contains_key(&kind) {
             "warnings of further kinds".clone_into(&mut kind);
@@ -58,10 +92,15 @@ impl fmt::Display for Warnings {
             write!(f, "warning: {kind}")?;
             match (count, example) {
                 (1, None) => {}
-                (1, Some(Place { byte, line })) => write!(f, " (line {line}, byte {byte})")?,
+                (1, Some(example)) => write!(f, " ({example})")?,
                 (_, None) => write!(f, " ({count} times)")?,
-                (_, Some(Place { byte, line })) => {
-                    write!(f, " ({count} times, first in line {line}, byte {byte})")?;
+                (_, Some(example)) => {
+                    let first = match example {
+                        Example::Place(_) => "first in",
+                        // Tracks come one after the other.
+                        Example::Event { .. } => "such as",
+                    };
+                    write!(f, " ({count} times, {first} {example})")?;
                 }
             }
             writeln!(f)?;
@@ -83,11 +122,15 @@ mod tests {
         warnings.add("a", place(23, 3));
         warnings.add_many("c", None, 3);
         warnings.add("d", None);
+        warnings.add_event("e", 7, -1_002_003);
+        warnings.add_event("e", 8, 4);
+        warnings.add_event("f", 9, 10);
         assert_eq!(
             warnings.to_string(),
-            "warning: a (2 times, first in line 2, byte 17)\nwarning: b (line 1, byte 5)\nwarning: c (3 times)\nwarning: d\n"
+            "warning: a (2 times, first in line 2, byte 17)\nwarning: b (line 1, byte 5)\nwarning: c (3 times)\nwarning: d\n\
+             warning: e (2 times, such as event 7, at ts -1002.003)\nwarning: f (event 9, at ts 0.010)\n"
         );
-        assert_eq!(warnings.count(), 7);
+        assert_eq!(warnings.count(), 10);
     }
 
     #[test]

@@ -106,6 +106,8 @@ pub struct Written {
     pub instants: u64,
     pub samples: u64,
     pub tracks: usize,
+    /// Of events that more flows pass than there is room for.
+    pub flows_left_out: u64,
 }
 
 impl fmt::Display for Written {
@@ -115,6 +117,7 @@ impl fmt::Display for Written {
             instants,
             samples,
             tracks,
+            flows_left_out: _,
         } = self;
         write!(
             f,
@@ -168,7 +171,7 @@ pub fn write(
                 flow = flows.next().map_err(spill_error)?.map(numbered);
             }
             let (head, rows) = record::split(record);
-            out.write(&key, &head, rows, &passing, &mut written)?;
+            out.write(&key, &head, rows, &mut passing, &mut written)?;
             events_written += 1;
             if events_written % 4096 == 0 {
                 progress(events_written);
@@ -244,7 +247,7 @@ impl<'w> Output<'w> {
         key: &Key,
         head: &Head,
         rows: &[u8],
-        passing: &[u64],
+        passing: &mut Vec<u64>,
         written: &mut Written,
     ) -> nvtxw::Result<()> {
         if head.kind == Kind::Sample {
@@ -258,14 +261,15 @@ impl<'w> Output<'w> {
             beside[count] = Some(self.names.layouts[layout as usize].payload_bytes(row)?);
             count += 1;
         }
-        let mut flows = [0_u64; MAX_FLOWS];
         if !passing.is_empty() {
-            let passing = &passing[..passing.len().min(MAX_FLOWS)];
-            flows[..passing.len()].copy_from_slice(passing);
+            if passing.len() > MAX_FLOWS {
+                written.flows_left_out += (passing.len() - MAX_FLOWS) as u64;
+                passing.truncate(MAX_FLOWS);
+            }
             let power = passing.len().next_power_of_two();
+            passing.resize(power, 0);
             let layout = self.names.flows[power.ilog2() as usize];
-            let row = bytemuck::cast_slice(&flows[..power]);
-            beside[count] = Some(layout.payload_bytes(row)?);
+            beside[count] = Some(layout.payload_bytes(bytemuck::cast_slice(passing))?);
         }
         let name = match head.name {
             Some(name) => self.names.messages[name.index()],

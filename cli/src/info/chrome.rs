@@ -24,10 +24,7 @@ use crate::error::{Error, Result};
 pub(super) fn read(input: impl Read + Send, path: &Path) -> Result<Summary> {
     let mut reader = Reader::default();
     let damage = match chrome::read(input, path, &mut reader) {
-        Ok(()) => reader.cut.map(|place| {
-            let Place { byte, line } = place;
-            format!("line {line}, byte {byte}: the file ends inside an event, which is left out")
-        }),
+        Ok(()) => None,
         Err(error) if reader.events == 0 => return Err(error),
         Err(Error::Input { problem, .. }) => Some(format!("{problem}; what follows is left out")),
         Err(Error::Io { error, .. }) => Some(format!(
@@ -49,8 +46,6 @@ struct Reader {
     warnings: Warnings,
     /// How many events there were, of whatever kind.
     events: u64,
-    /// Where the file ends inside an event.
-    cut: Option<Place>,
     /// What processes and threads are called by their events.
     ids: Texts,
     processes: HashMap<u32, Label>,
@@ -102,7 +97,6 @@ impl Sink for Reader {
     }
 
     fn rest(&mut self, rest: Rest) {
-        self.cut = rest.cut;
         self.warnings.append(rest.warnings);
         let values = rest.members.iter().filter_map(|(_, value)| value.as_ref());
         for facts in values {

@@ -1,6 +1,11 @@
 //! Each phase of Chrome's format.
 
-use crate::through;
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use crate::scratch::Scratch;
+use crate::{convert, said, through};
 
 /// The lines of what events become; nothing is said about them.
 fn becomes(events: &str, want: &[&str]) {
@@ -22,7 +27,7 @@ fn complete_events_keep_names_times_and_arguments() {
 #[test]
 fn numbers_may_be_strings_and_members_may_be_missing() {
     becomes(
-        r#"{"ph":"X","name":"a","pid":"1","tid":"2","ts":"1.5","dur":"2"},{"ph":"X","pid":1,"tid":2,"ts":9},{"ph":"X","name":7,"ts":1}"#,
+        r#"{"ph":"X","name":"a","pid":"1","tid":"2","ts":"1.5","dur":"2"},{"ph":"X","pid":1.0,"tid":2e0,"ts":9},{"ph":"X","name":7,"ts":1}"#,
         &[
             r#"(no process)/(no process) {"args":{},"dur":0.0,"name":"7","ph":"X","ts":1.0}"#,
             r#"1/2 {"args":{},"dur":0.0,"name":"","ph":"X","ts":9.0}"#,
@@ -56,7 +61,8 @@ fn halves_without_another_are_told() {
     );
     assert_eq!(
         text,
-        "warning: a range that does not end stays open\nwarning: the end of a range that did not begin is left out\n"
+        "warning: a range that does not end stays open (event 2, at ts 2.000)\n\
+         warning: the end of a range that did not begin is left out (event 1, at ts 1.000)\n"
     );
     assert_eq!(
         found,
@@ -64,6 +70,50 @@ fn halves_without_another_are_told() {
             r#"1/2 {"args":{},"dur":1.0,"name":"b","ph":"X","ts":3.0}"#,
             r#"1/2 {"args":{},"name":"a","ph":"B","ts":2.0}"#,
         ]
+    );
+}
+
+#[test]
+fn ends_with_names_are_those_of_their_ranges() {
+    becomes(
+        r#"{"ph":"B","name":"a","pid":1,"tid":2,"ts":1},{"ph":"B","name":"b","pid":1,"tid":2,"ts":2},
+           {"ph":"E","name":"a","pid":1,"tid":2,"ts":3},{"ph":"E","name":"b","pid":1,"tid":2,"ts":4},
+           {"ph":"b","cat":"c","id":1,"name":"a","pid":1,"ts":1},{"ph":"b","cat":"c","id":1,"name":"b","pid":1,"ts":2},
+           {"ph":"e","cat":"c","id":1,"name":"a","pid":1,"ts":3},{"ph":"e","cat":"c","id":1,"name":"no such","pid":1,"ts":4}"#,
+        &[
+            r#"1/2 (2) {"args":{},"dur":2.0,"name":"b","ph":"X","ts":2.0}"#,
+            r#"1/2 {"args":{},"dur":2.0,"name":"a","ph":"X","ts":1.0}"#,
+            r#"1/c (2) {"args":{},"cat":"c","dur":2.0,"name":"b","ph":"X","ts":2.0}"#,
+            r#"1/c {"args":{},"cat":"c","dur":2.0,"name":"a","ph":"X","ts":1.0}"#,
+        ],
+    );
+}
+
+#[test]
+fn ranges_in_halves_cross_whole_ones() {
+    for events in [
+        r#"{"ph":"X","name":"x","pid":1,"tid":2,"ts":1,"dur":4},{"ph":"B","name":"h","pid":1,"tid":2,"ts":3},{"ph":"E","pid":1,"tid":2,"ts":7}"#,
+        r#"{"ph":"B","name":"h","pid":1,"tid":2,"ts":3},{"ph":"X","name":"x","pid":1,"tid":2,"ts":4,"dur":9},{"ph":"E","pid":1,"tid":2,"ts":7}"#,
+    ] {
+        let scratch = Scratch::new("convert-crossing");
+        let (input, output) = (scratch.path("in.json"), scratch.path("out.pftrace"));
+        fs::write(&input, format!("[{events}]")).unwrap();
+        assert_eq!(said(&convert(&input, &output, &[])), (0, String::new()));
+        let mut info = Command::new(env!("CARGO_BIN_EXE_nvtxw"));
+        let info = info.args(["info", "--json"]).arg(&output).output().unwrap();
+        let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+        // They must not be told to nest.
+        assert_eq!(info["counts"]["startend"], 2, "{events}");
+    }
+}
+
+#[test]
+fn halves_of_characters_are_replaced() {
+    becomes(
+        r#"{"ph":"X","name":"\ud83d\ude00 \ud800\n\udc00x\\ud800","pid":1,"tid":2,"ts":1,"args":{"\ud800":"\udfff"}}"#,
+        &[
+            "1/2 {\"args\":{\"\u{FFFD}\":\"\u{FFFD}\"},\"dur\":0.0,\"name\":\"\u{1F600} \u{FFFD}\\n\u{FFFD}x\\\\ud800\",\"ph\":\"X\",\"ts\":1.0}",
+        ],
     );
 }
 
@@ -144,8 +194,14 @@ fn floats_that_json_has_no_words_for_are_text() {
 
 /// The names of the ranges at both ends of each arrow.
 fn arrows(events: &str) -> Vec<String> {
-    let (found, text) = through(events);
+    let (arrows, text) = arrows_and_warnings(events);
     assert_eq!(text, "");
+    arrows
+}
+
+/// The same, and what is said about them.
+fn arrows_and_warnings(events: &str) -> (Vec<String>, String) {
+    let (found, text) = through(events);
     let value = |line: &str| -> serde_json::Value {
         serde_json::from_str(&line[line.find('{').unwrap()..]).unwrap()
     };
@@ -175,13 +231,13 @@ fn arrows(events: &str) -> Vec<String> {
         .filter(|ends| ends.iter().all(|end| !end.is_empty()));
     let mut arrows: Vec<_> = arrows.map(|ends| ends.join(" > ")).collect();
     arrows.sort();
-    arrows
+    (arrows, text)
 }
 
 #[test]
 fn a_flow_joins_the_innermost_ranges_around_its_points() {
     assert_eq!(
-        arrows(
+        arrows_and_warnings(
             r#"{"ph":"X","name":"child","pid":1,"tid":1,"ts":11,"dur":9},
                {"ph":"X","name":"parent","pid":1,"tid":1,"ts":10,"dur":90},
                {"ph":"X","name":"next","pid":1,"tid":1,"ts":20,"dur":10,"args":{"correlation":5}},
@@ -193,11 +249,41 @@ fn a_flow_joins_the_innermost_ranges_around_its_points() {
                {"ph":"s","cat":"c","id":1,"pid":1,"tid":1,"ts":20},
                {"ph":"f","cat":"c","id":1,"pid":1,"tid":2,"ts":50,"bp":"e"},
                {"ph":"f","cat":"d","id":1,"pid":1,"tid":2,"ts":30},
-               {"ph":"s","cat":"d","id":1,"pid":1,"tid":1,"ts":35}"#
+               {"ph":"s","cat":"d","id":1,"pid":1,"tid":1,"ts":35},
+               {"ph":"f","cat":"e","id":1,"pid":1,"tid":2,"ts":95}"#
         ),
         // Of the flows of `b` one end is nowhere, and what `c` joins the correlation joins already.
-        ["child > other", "next > other", "parent > other"]
+        (
+            ["child > other", "next > other", "parent > other"]
+                .map(str::to_owned)
+                .to_vec(),
+            "warning: a point of a flow that is in no range is left out (2 times, such as event 8, at ts 91.000)\n"
+                .to_owned()
+        )
     );
+}
+
+#[test]
+fn many_flows_may_leave_one_range() {
+    let fan = |count: usize| {
+        let mut events = r#"{"ph":"X","name":"out","pid":1,"tid":1,"ts":0,"dur":9000}"#.to_owned();
+        for id in 0..count {
+            let _ = write!(
+                events,
+                r#",{{"ph":"s","id":{id},"pid":1,"tid":1,"ts":{id}}},{{"ph":"X","name":"in","pid":1,"tid":2,"ts":{},"dur":1}}
+                   ,{{"ph":"f","bp":"e","id":{id},"pid":1,"tid":2,"ts":{}}}"#,
+                10_000 + id,
+                10_000 + id
+            );
+        }
+        let (arrows, text) = arrows_and_warnings(&events);
+        assert!(arrows.iter().all(|arrow| arrow == "out > in"));
+        (arrows.len(), text)
+    };
+    assert_eq!(fan(100), (100, String::new()));
+    let warning =
+        "warning: a flow of an event that more than 1024 flows pass is left out (3 times)\n";
+    assert_eq!(fan(1027), (1024, warning.to_owned()));
 }
 
 #[test]
@@ -277,6 +363,12 @@ fn what_is_not_converted_is_told_once_by_kind() {
             "the member `tts` of an event is not converted",
         ),
     ];
+    let (_, text) = through(r#"{"ph":"X","ts":1,"tts":2,"cname":"good"}"#);
+    assert_eq!(
+        text,
+        "warning: the member `cname` of an event is not converted (line 1, byte 2)\n\
+         warning: the member `tts` of an event is not converted (line 1, byte 2)\n"
+    );
     for (event, kind) in bad {
         let (_, text) = through(event);
         assert_eq!(text, format!("warning: {kind} (line 1, byte 2)\n"));

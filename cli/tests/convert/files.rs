@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::Stdio;
 
 use flate2::Compression;
@@ -53,9 +54,11 @@ fn both_forms_with_and_without_their_ends() {
 #[test]
 fn a_file_that_ends_inside_an_event_keeps_those_before() {
     let (code, text, lines) = of(format!("[{EVENT},\n{{\"ph\":\"X\",").as_bytes(), &[]);
-    assert_eq!((code, lines), (0, vec![SHOWN.to_owned()]));
-    let warning = "warning: the file ends inside an event, which is left out (line 2, byte 56)\n";
-    assert_eq!(text, warning);
+    assert_eq!((code, lines), (2, vec![SHOWN.to_owned()]));
+    assert_eq!(
+        text,
+        "error: -: line 2, byte 56: the file ends inside an event; what stands before is converted\n"
+    );
 }
 
 #[test]
@@ -93,6 +96,14 @@ fn what_is_no_trace_is_said() {
         (
             b"{\"a\":1,",
             "line 1, byte 8: the file ends before any events",
+        ),
+        (
+            b"\xff\xfe[\0]\0",
+            "this looks like UTF-16, and only UTF-8 is read: convert it (`iconv -f UTF-16 -t UTF-8`)",
+        ),
+        (
+            b"\0[\0]",
+            "this looks like UTF-16, and only UTF-8 is read: convert it (`iconv -f UTF-16 -t UTF-8`)",
         ),
         (
             b"hello",
@@ -149,14 +160,27 @@ fn an_existing_file_is_refused_without_overwrite() {
     );
     assert_eq!(shown(&read(&scratch, "out.json")), [SHOWN]);
 
-    let itself = format!(
-        "error: {} would be written over while it is read: name another OUT\n",
-        input.display()
-    );
-    assert_eq!(
-        said(&convert(&input, &input, &["--overwrite"])),
-        (2, itself)
-    );
+    let itself = |path: &Path| {
+        let path = path.display();
+        format!(
+            "error: {path} would be written over while it is read: name another file to write\n"
+        )
+    };
+    let onto_itself = convert(&input, &input, &["--overwrite"]);
+    assert_eq!(said(&onto_itself), (2, itself(&input)));
+    // By another name, and as standard input.
+    #[cfg(unix)]
+    {
+        let link = scratch.path("link.json");
+        fs::hard_link(&input, &link).unwrap();
+        let onto_itself = convert(&input, &link, &["--overwrite"]);
+        assert_eq!(said(&onto_itself), (2, itself(&link)));
+        let mut command = command();
+        command.args(["-", "--overwrite", "-o"]).arg(&input);
+        command.stdin(fs::File::open(&input).unwrap());
+        assert_eq!(said(&command.output().unwrap()), (2, itself(&input)));
+    }
+    assert_eq!(read(&scratch, "in.json"), format!("[{EVENT}]").as_bytes());
 }
 
 #[test]
@@ -172,7 +196,8 @@ fn files_that_are_not_there_are_named() {
     fs::write(&input, format!("[{EVENT}]")).unwrap();
     let (code, text) = said(&convert(&input, &scratch.path("no/out.pftrace"), &[]));
     assert_eq!(code, 2);
-    assert!(text.contains("no/out.pftrace"), "{text}");
+    // Once, and not by the backend too.
+    assert_eq!(text.matches("no/out.pftrace").count(), 1, "{text}");
 }
 
 #[test]
@@ -197,7 +222,11 @@ fn gzip_and_zstd_are_known_by_their_first_bytes() {
     }
     for (input, name) in [(gzipped, "gzip"), (zstd, "zstd")] {
         let (code, text, lines) = of(&input[..input.len() - 9], &[]);
-        assert!(text.starts_with("error: can't read -: "), "{name}: {text}");
+        assert!(
+            text.starts_with("error: -: reading on failed (")
+                && text.ends_with("); what stands before is converted\n"),
+            "{name}: {text}"
+        );
         assert_eq!(code, 2, "{name}");
         assert!(lines.len() > 3_000, "{name}: what stands before is lost");
     }
@@ -212,7 +241,7 @@ fn bad_utf8_is_replaced_and_told() {
     assert_eq!(code, 0);
     assert_eq!(
         text,
-        "warning: bytes that are not UTF-8 are U+FFFD in the trace\n"
+        "warning: bytes that are not UTF-8 are U+FFFD in the trace (line 1, byte 21)\n"
     );
     assert!(lines[0].contains("\"name\":\"a\u{FFFD}b\""), "{lines:?}");
 }
@@ -238,11 +267,7 @@ fn a_backend_that_is_no_library_is_named() {
     let input = scratch.path("in.json");
     fs::write(&input, format!("[{EVENT}]")).unwrap();
     let output = command()
-        .args([
-            &input,
-            std::path::Path::new("--backend"),
-            &scratch.path("none.so"),
-        ])
+        .args([&input, Path::new("--backend"), &scratch.path("none.so")])
         .output()
         .unwrap();
     let want = format!(

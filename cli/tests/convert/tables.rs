@@ -47,6 +47,35 @@ fn columns_and_unit_may_be_named() {
 }
 
 #[test]
+fn tabs_are_found_too() {
+    becomes(
+        "start\tend\tname\n1\t2\ta, b\n",
+        &[],
+        &[r#"(no process)/(no process) {"args":{},"dur":0.001,"name":"a, b","ph":"X","ts":0.001}"#],
+        "",
+    );
+}
+
+#[test]
+fn bad_utf8_of_tables_is_told_too() {
+    let output = piped(b"start,end,name\n1000,2000,\xE9t\xE9\n", &[]);
+    assert_eq!(
+        said(&output),
+        (
+            0,
+            "warning: bytes that are not UTF-8 are U+FFFD in the trace (line 2, byte 16)\n"
+                .to_owned()
+        )
+    );
+    assert_eq!(
+        shown(&output.stdout),
+        [
+            "(no process)/(no process) {\"args\":{},\"dur\":1.0,\"name\":\"\u{FFFD}t\u{FFFD}\",\"ph\":\"X\",\"ts\":1.0}"
+        ]
+    );
+}
+
+#[test]
 fn bad_rows_are_told_and_left_out() {
     becomes(
         "start,end\n1,x\n,2\n5,4\n1,2,3\n9e99,9e99\n1000,2000\n",

@@ -210,7 +210,7 @@ fn a_file_that_was_cut_is_shown_up_to_there() {
     let lines = whole[..line].iter().filter(|byte| **byte == b'\n').count();
     let output = run(&["--json", "-"], &whole[..line + 5]);
     let damage = format!(
-        "line {}, byte {}: the file ends inside an event, which is left out",
+        "line {}, byte {}: the file ends inside an event; what follows is left out",
         lines + 2,
         line + 2
     );
