@@ -19,6 +19,7 @@ use self::found::Found;
 use crate::convert;
 use crate::error::{Error, Result};
 use crate::page::{Page, shown};
+use crate::replay;
 
 /// Checks whether a trace, or a program that writes one, keeps the contract of NVTXW
 ///
@@ -44,7 +45,7 @@ pub struct Options {
     /// How many cases of each kind are told in full
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     examples: u32,
-    /// Prints the lines of JSON that docs/check.md describes
+    /// Prints the lines of JSON that docs/check.md describes; what the program prints goes to standard error then
     #[arg(long)]
     json: bool,
     /// The program to run, with its arguments
@@ -162,5 +163,5 @@ fn check_file(file: &Path, lines: &Path, examples: u32) -> Result<()> {
     let replayed = replay
         .run(&mut reader, |_| ())
         .map_err(|error| problem(error.to_string()))?;
-    replayed.end.map_err(|refusal| problem(refusal.to_string()))
+    replay::whole(&replayed, file)
 }

@@ -77,6 +77,24 @@ fn a_capture_is_made_once_more_and_checked() {
 }
 
 #[test]
+fn a_capture_that_is_cut_is_checked_up_to_there_and_that_is_said() {
+    let folder = folder("cut");
+    let (whole, cut) = (folder.join("run.nvtxw"), folder.join("cut.nvtxw"));
+    let config = Config::new().set("format", "capture").unwrap();
+    let config = config.set("path", whole.to_str().unwrap()).unwrap();
+    misbehave(&config).end().unwrap();
+    let bytes = fs::read(&whole).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() - 4]).unwrap();
+    let said = check(&[cut.to_str().unwrap()]);
+    assert_eq!((&*said.out, said.code), (FOUND, 1));
+    assert!(
+        said.err.contains("the capture is cut: the record at byte"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
 fn other_traces_are_converted_and_checked() {
     let path = folder("table").join("queries.csv");
     fs::write(&path, "start,end,name\n10,20,a\n15,30,b\n").unwrap();
@@ -141,6 +159,52 @@ fn a_program_is_run_and_checked() {
         "{}",
         said.err
     );
+}
+
+/// Ctrl-C reaches all programs of a terminal.
+#[cfg(unix)]
+#[test]
+fn what_was_found_until_an_interrupt_is_told() {
+    let folder = folder("interrupted");
+    let table = folder.join("queries.csv");
+    fs::write(&table, "start,end,name\n10,20,a\n").unwrap();
+    let script = format!(
+        "kill -INT $PPID && {} convert {} --overwrite -o {} && kill -INT $$",
+        env!("CARGO_BIN_EXE_nvtxw"),
+        table.display(),
+        folder.join("out.pftrace").display()
+    );
+    let said = run(&["sh", "-c", &script]);
+    assert_eq!((&*said.out, said.code), ("no findings\n", 2));
+    assert!(
+        said.err
+            .ends_with("the program failed: signal: 2 (SIGINT)\n"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn json_is_apart_from_what_the_program_prints() {
+    let folder = folder("printing");
+    let table = folder.join("queries.csv");
+    fs::write(&table, "start,end,name\n10,20,a\n").unwrap();
+    let arguments = ["--json", "--checker", env!("CARGO_BIN_EXE_nvtxw"), "--"];
+    let program = [
+        env!("CARGO_BIN_EXE_nvtxw"),
+        "convert",
+        table.to_str().unwrap(),
+        "--format",
+        "chrome",
+        "-o",
+        "-",
+    ];
+    let said = check(&[&arguments[..], &program].concat());
+    for line in said.out.lines() {
+        serde_json::from_str::<Value>(line).unwrap();
+    }
+    assert_eq!((said.out.lines().count(), said.code), (2, 0));
+    assert!(said.err.contains("traceEvents"), "{}", said.err);
 }
 
 /// A part of the next test.

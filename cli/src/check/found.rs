@@ -1,6 +1,6 @@
 //! What the checker wrote down.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use nvtxw_check::FindingKind;
 use serde::Deserialize;
@@ -46,27 +46,49 @@ enum Line {
     },
 }
 
+/// Sessions of one name that haven't ended, as those of several processes may be.
+#[derive(Default)]
+struct Running {
+    sessions: u64,
+    /// The codes of what was found in them: an end counts them.
+    findings: Vec<String>,
+}
+
+impl Running {
+    /// One ends, in which so many findings were.
+    fn end(&mut self, findings: &BTreeMap<String, u64>) {
+        self.sessions -= 1;
+        let mut counted = findings.clone();
+        self.findings.retain(|code| match counted.get_mut(code) {
+            Some(count @ 1..) => {
+                *count -= 1;
+                false
+            }
+            _ => true,
+        });
+    }
+}
+
 impl Found {
     /// From the lines of the checker. One that a killed program has left half is let go.
     pub(super) fn read(text: &str) -> Self {
         let mut found = Self::default();
-        // The findings of sessions that run, by session and code: an end counts them.
-        let mut running: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let mut ended = HashSet::new();
+        let mut running: BTreeMap<String, Running> = BTreeMap::new();
         for line in text.lines() {
             match serde_json::from_str(line) {
                 Err(_) => {}
                 Ok(Line::Begin { begin }) => {
                     found.sessions += 1;
-                    ended.remove(&begin);
-                    running.entry(begin).or_default();
+                    running.entry(begin).or_default().sessions += 1;
                 }
                 Ok(Line::End { end, findings }) => {
-                    running.remove(&end);
+                    if let Some(running) = running.get_mut(&end) {
+                        running.end(&findings);
+                    }
+                    running.retain(|_, running| running.sessions > 0);
                     for (code, count) in findings {
                         found.kinds.entry(code).or_default().count += count;
                     }
-                    ended.insert(end);
                 }
                 Ok(Line::Finding {
                     finding,
@@ -93,7 +115,7 @@ impl Found {
                     let colon = if place.is_empty() { "" } else { ": " };
                     kind.examples.push(format!("{place}{colon}{what}"));
                     match running.get_mut(&session) {
-                        Some(findings) => findings.push(finding),
+                        Some(running) => running.findings.push(finding),
                         // Nothing else counts it.
                         None => kind.count += 1,
                     }
@@ -105,8 +127,8 @@ impl Found {
     }
 
     /// The sessions that were not ended, with the findings that were told of them.
-    fn add_sessions_without_end(&mut self, running: BTreeMap<String, Vec<String>>) {
-        for (session, findings) in running {
+    fn add_sessions_without_end(&mut self, running: BTreeMap<String, Running>) {
+        for (session, Running { sessions, findings }) in running {
             for code in findings {
                 self.kinds.entry(code).or_default().count += 1;
             }
@@ -114,7 +136,7 @@ impl Found {
                 .kinds
                 .entry("session-without-end".to_owned())
                 .or_default();
-            kind.count += 1;
+            kind.count += sessions;
             kind.meaning = "a session was begun and not ended".to_owned();
             kind.why = "SessionEnd says that all data is in: until then some of it may be nowhere, and the findings of the \
                         session that only its end shows are missing"
@@ -163,5 +185,17 @@ mod tests {
             found.kinds["session-without-end"].examples,
             ["session \"b\""]
         );
+    }
+
+    #[test]
+    fn sessions_of_several_processes_may_have_one_name() {
+        let finding = "{\"finding\":\"name-twice\",\"session\":\"a\",\"what\":\"w\",\"why\":\"y\",\"fix\":\"f\"}\n";
+        let begin = "{\"begin\":\"a\"}\n";
+        let end = "{\"end\":\"a\",\"findings\":{\"name-twice\":1}}\n";
+        let text = [begin, begin, begin, finding, finding, end];
+        let found = Found::read(&text.concat());
+        assert_eq!(found.sessions, 3);
+        assert_eq!(found.kinds["name-twice"].count, 2);
+        assert_eq!(found.kinds["session-without-end"].count, 2);
     }
 }

@@ -1,9 +1,11 @@
 //! Running a program with a checker in front of its backend.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::Command;
+#[cfg(unix)]
+use std::sync::Arc;
+use std::{env, io};
 
 use nvtxw::abi::raw::NVTXW_LIBRARY_ENV_VAR as LIBRARY;
 
@@ -36,6 +38,13 @@ pub(super) fn run(options: &Options, lines: &Path) -> Result<()> {
         Some(library) => command.env("NVTXW_CHECK_BACKEND", library),
         None => command.env_remove("NVTXW_CHECK_BACKEND"),
     };
+    if options.json {
+        command.stdout(io::stderr());
+    }
+    // Ctrl-C reaches the program too: what was found up to then is to be told.
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default())
+        .map_err(|error| Error::io("catch signals of", Path::new("nvtxw"), error))?;
     let status = command
         .status()
         .map_err(|error| Error::io("run", Path::new(program), error))?;
@@ -51,8 +60,10 @@ pub(super) fn run(options: &Options, lines: &Path) -> Result<()> {
 /// The library of the backend that the program would have loaded.
 fn behind(options: &Options, program: &OsStr) -> Result<Option<OsString>> {
     if let Some(backend) = &options.backend {
-        // A bare name is one that the loader would look for.
-        return Ok(Some(Path::new(".").join(backend).into_os_string()));
+        // The program may change its folder, and a bare name is one that the loader would look for.
+        let backend = path::absolute(backend);
+        let backend = backend.map_err(|error| Error::io("find", Path::new("."), error))?;
+        return Ok(Some(backend.into_os_string()));
     }
     match env::var_os(LIBRARY).filter(|library| !library.is_empty()) {
         Some(library) => Ok(Some(library)),
