@@ -8,6 +8,7 @@ use nvtxw_abi::{BatchOrdering, EventKind};
 use crate::call::{Memory, WriteCall};
 use crate::data::{Flex, Steps};
 use crate::event::Event;
+use crate::plain::PlainEvents;
 use crate::raw::EventBatchArg;
 use crate::refusal::{Refusal, RefusalTally, Result};
 use crate::relay::has_pointers;
@@ -143,23 +144,25 @@ impl<'a> EventBatch<'a> {
         }
     }
 
-    /// The bytes of all events, [as many](Schema::size) for each, if each field has a [fixed place](crate::Field::offset) in
-    /// them: so that a backend can work out once how it reads the events of a schema. It must leave an event that it finds
-    /// anything wrong with, or does not know what to do with, to [`event`](Self::event).
-    pub fn plain(&self) -> Option<&'a [u8]> {
-        self.schema.plan.is_plain.then_some(self.bytes)
+    /// The events by their bytes, if each of their fields has a [fixed place](crate::Field::offset) in these, but for a message
+    /// that is text in the flexible data: so that a backend can work out once how it reads the events of a schema. It must
+    /// [read](PlainEvents::read) an event that it finds anything wrong with, or does not know what to do with.
+    pub fn plain_events(&self) -> Option<PlainEvents<'_, 'a>> {
+        PlainEvents::new(self, self.flex)
     }
 
-    /// The event at `index` of a [plain](Self::plain) batch. `None` if it is bad, as in [`events`](Self::events), and if
-    /// there is none.
-    pub fn event(&self, index: usize) -> Option<Event<'a>> {
-        let size = self.schema.size;
-        let bytes = self.plain()?.chunks_exact(size).nth(index)?;
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The event of these bytes, behind which there are so many more; `None` if it is bad.
+    pub(crate) fn read(&self, bytes: &'a [u8], rest: usize, steps: &Steps) -> Option<Event<'a>> {
         let mut event = self.unread();
-        match event.read(bytes, self.scope, &self.steps()) {
+        match event.read(bytes, self.scope, steps) {
             Ok(()) => Some(event),
             Err(refusal) => {
-                self.refusals.note(index, refusal);
+                let read = self.bytes.len() - rest;
+                self.refusals.note(read / self.schema.size - 1, refusal);
                 None
             }
         }
@@ -185,7 +188,7 @@ impl<'a> EventBatch<'a> {
 
     /// Work for what all events together refer to.
     #[inline]
-    fn steps(&self) -> Steps {
+    pub(crate) fn steps(&self) -> Steps {
         let flex = self.flex.map_or(0, |flex| flex.bytes.len());
         Steps::for_bytes(
             self.bytes.len().saturating_add(flex),

@@ -23,6 +23,7 @@ pub(crate) const SKIPPED: usize = 64;
 const SEARCHED: usize = 16;
 
 /// How much work is left for what an event, or all events of a batch, refer to.
+#[derive(Clone, Debug)]
 pub(crate) struct Steps(Cell<u64>);
 
 impl Steps {

@@ -110,6 +110,36 @@ impl Loose {
             has_checks: field.has_checks,
         })
     }
+
+    /// Whether it is text of bytes to which an offset leads, and whose length varies.
+    pub(crate) fn is_flexible_text(&self) -> bool {
+        let varies = !matches!(self.extent, LooseExtent::Fixed(_));
+        self.is_text && self.unit == 1 && self.via == Via::Offset && varies
+    }
+
+    /// [Such a text](Self::is_flexible_text) in flexible data, of the payload with these bytes whose other fields are settled.
+    /// `None` if it is not there, or takes too many steps.
+    #[inline(always)]
+    pub(crate) fn flexible_text<'a>(
+        &self,
+        bytes: &[u8],
+        flex: &Flex<'a>,
+        steps: &Steps,
+    ) -> Option<&'a [u8]> {
+        let Start::At(start) = self.start else {
+            return None;
+        };
+        let at = read::<u64>(bytes, start).wrapping_sub(flex.offset as u64);
+        let rest = flex.bytes.get(usize::try_from(at).ok()?..)?;
+        let len = match self.extent {
+            LooseExtent::Told(integer) => integer.count(bytes),
+            // Without a null, text ends with what it is in.
+            LooseExtent::ZeroTerminated => steps.find_null(rest, 1)?.unwrap_or(rest.len()),
+            LooseExtent::Fixed(_) | LooseExtent::ToldBy(..) => return None,
+        };
+        let text = rest.get(..len)?;
+        steps.try_take((len >> self.step) as u64).then_some(text)
+    }
 }
 
 impl<'a> Event<'a> {

@@ -207,6 +207,7 @@ impl Integer {
         match self.reading {
             // What most lengths are needs no jump.
             Read::U32 => read::<u32>(bytes, at) as usize,
+            Read::U64 => read::<u64>(bytes, at) as usize,
             reading => reading.any_count(bytes, at),
         }
     }

@@ -1,5 +1,7 @@
 //! Texts that a stream writes once and refers to by number.
 
+use std::mem;
+
 use crate::proto::varint;
 
 /// How many texts a table holds, and how many bytes of them: what comes later is written inline.
@@ -17,7 +19,8 @@ pub(crate) struct Texts {
     bytes: Vec<u8>,
     /// Where each text ends in `bytes`.
     ends: Vec<u32>,
-    /// By hash with open addressing. A power of two, at most half full.
+    /// By hash with open addressing. A power of two, at most a quarter full, so that most texts are in the
+    /// first slot that is looked at.
     slots: Vec<Slot>,
     /// What keys stood for, by the key's low bits.
     recent: Vec<Recent>,
@@ -30,6 +33,9 @@ struct Slot {
     number: u32,
     /// The upper half of the text's hash; the lower one tells the place.
     hash: u32,
+    /// Where the text is in the bytes of all.
+    start: u32,
+    len: u32,
 }
 
 /// What a key stands for; 0 is no key.
@@ -68,14 +74,16 @@ impl Texts {
         if self.ends.len() == MAX_TEXTS || self.bytes.len() + text.len() > MAX_BYTES {
             return Number::Inline;
         }
-        self.bytes.extend_from_slice(text.as_bytes());
-        self.ends.push(self.bytes.len() as u32);
-        let number = self.ends.len() as u32;
+        let number = self.ends.len() as u32 + 1;
         self.slots[at] = Slot {
             number,
             hash: (hash >> 32) as u32,
+            start: self.bytes.len() as u32,
+            len: text.len() as u32,
         };
-        if self.ends.len() * 2 > self.slots.len() {
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.ends.push(self.bytes.len() as u32);
+        if self.ends.len() * 4 > self.slots.len() {
             self.grow();
         }
         Number::New(number)
@@ -99,7 +107,11 @@ impl Texts {
             if slot.number == 0 {
                 return Err(at);
             }
-            if slot.hash == (hash >> 32) as u32 && is_same(self.text(slot.number), text) {
+            let (start, len) = (slot.start as usize, slot.len as usize);
+            if slot.hash == (hash >> 32) as u32
+                && len == text.len()
+                && is_same(&self.bytes[start..start + len], text)
+            {
                 return Ok(slot.number);
             }
             at = (at + 1) & (self.slots.len() - 1);
@@ -155,17 +167,14 @@ impl Texts {
     }
 
     fn grow(&mut self) {
-        self.slots = vec![Slot::default(); self.slots.len() * 2];
-        for number in 1..=self.ends.len() as u32 {
-            let hash = spread(self.text(number));
-            let mut at = self.place(hash);
+        let more = vec![Slot::default(); self.slots.len() * 2];
+        let slots = mem::replace(&mut self.slots, more);
+        for slot in slots.into_iter().filter(|slot| slot.number != 0) {
+            let mut at = self.place(spread(self.text(slot.number)));
             while self.slots[at].number != 0 {
                 at = (at + 1) & (self.slots.len() - 1);
             }
-            self.slots[at] = Slot {
-                number,
-                hash: (hash >> 32) as u32,
-            };
+            self.slots[at] = slot;
         }
     }
 }
@@ -190,24 +199,28 @@ fn ends<const N: usize>(text: &[u8]) -> (Option<&[u8; N]>, Option<&[u8; N]>) {
 /// A hash of text that is short, mostly.
 #[inline(always)]
 fn spread(text: &[u8]) -> u64 {
-    let len = text.len();
-    // The last bytes may be among those before.
-    let mut hash = len as u64;
-    let last = if let Some(last) = text.last_chunk::<8>() {
-        for word in text[..len - 1].as_chunks::<8>().0 {
-            hash = (hash.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
+    let (len, mut seed) = (text.len(), text.len() as u64);
+    // Both may have some bytes in common.
+    let (first, last) = if let (Some(first), Some(last)) = ends::<8>(text) {
+        if len > 16 {
+            for word in text[8..len - 1].as_chunks::<8>().0 {
+                seed = (seed.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR);
+            }
         }
-        u64::from_le_bytes(*last)
-    } else if let Some((first, last)) = text.first_chunk::<4>().zip(text.last_chunk::<4>()) {
-        u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+        (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
+    } else if let (Some(first), Some(last)) = ends::<4>(text) {
+        let [first, last] = [first, last].map(|word| u32::from_le_bytes(*word));
+        (first.into(), last.into())
     } else {
-        text.iter().fold(0, |all, byte| all << 8 | u64::from(*byte))
+        let all = text.iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
+        (all, 0)
     };
-    let hash = (hash.rotate_left(23) ^ last).wrapping_mul(FACTOR);
-    hash ^ hash >> 32
+    let product = u128::from(first ^ seed ^ FACTOR) * u128::from(last ^ OTHER_FACTOR);
+    product as u64 ^ (product >> 64) as u64
 }
 
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+const OTHER_FACTOR: u64 = 0xD1B5_4A32_D192_ED03;
 
 /// Spreads a number over 64 bits; different numbers stay different.
 #[inline]

@@ -430,20 +430,18 @@ impl<F: Format> Stream for StreamIn<F> {
                 result = written;
             }
         };
-        match batch.plain().zip(batch.scope_id()) {
+        match batch.plain_events().zip(batch.scope_id()) {
             None => batch.for_each(|event| keep(self.single(event))),
-            Some((bytes, scope)) => {
-                let len = batch.len();
-                let mut index = 0;
+            Some((mut events, scope)) => {
+                let mut may_be_usual = true;
                 self.refresh();
-                while index < len {
-                    index += self.usual_ranges(batch.schema(), bytes, index, scope);
-                    keep(self.flush_if_full());
-                    if index < len {
-                        if let Some(event) = batch.event(index) {
-                            keep(self.single(&event));
-                        }
-                        index += 1;
+                while !events.is_empty() {
+                    if may_be_usual {
+                        may_be_usual = self.usual_ranges(batch.schema(), &mut events, scope);
+                        keep(self.flush_if_full());
+                    }
+                    if let Some(event) = events.read() {
+                        keep(self.single(&event));
                     }
                 }
             }

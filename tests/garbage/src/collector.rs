@@ -7,7 +7,7 @@ use std::sync::{Arc, Once};
 use nvtxw_backend::{
     Backend, Counter, CounterBatch, CounterKind, Event, EventBatch, Field, FieldKind,
     NoValueReason, Refusal, RefusalCounts, Result, Schema, Session, SessionRequest, Stream,
-    StreamInfo, Time, TimeRelation, Value, Visitor,
+    StreamInfo, Text, Time, TimeRelation, Value, Visitor,
 };
 
 /// What reached the backend by one call.
@@ -229,9 +229,23 @@ impl Stream for CollectorStream {
         let mut again = Vec::new();
         batch.for_each(|event| again.push(times(event)));
         assert_eq!(events, again);
-        if batch.plain().is_some() {
-            let one_by_one = (0..batch.len()).filter_map(|index| batch.event(index));
-            assert!(one_by_one.map(|event| times(&event)).eq(again));
+        if let Some(mut plain) = batch.plain_events() {
+            let mut one_by_one = Vec::new();
+            while !plain.is_empty() {
+                // What is told of an event before it is read is what it says then.
+                let peeked = plain.peek();
+                let Some(event) = plain.read() else {
+                    continue;
+                };
+                if let Some(peeked) = peeked {
+                    assert_eq!(event.plain_but_message(), Some(peeked.bytes()));
+                    if let Some(text) = peeked.text() {
+                        assert_eq!(event.message(), Some(Text::Inline(text)));
+                    }
+                }
+                one_by_one.push(times(&event));
+            }
+            assert_eq!(one_by_one, again);
         }
         note(|reached| reached.events.append(&mut events))
     }

@@ -56,13 +56,26 @@ impl Tables {
         (handle != 0).then(|| self.names.recent_varint(handle))?
     }
 
-    /// The number of a name that is text, if it is known, as a varint.
-    #[inline]
-    pub(super) fn text(&self, text: &[u8]) -> Option<(u64, usize)> {
+    /// The number of a name that is text, as a varint; `None` if it has none.
+    #[inline(always)]
+    pub(super) fn text(&mut self, text: &[u8]) -> Option<(u64, usize)> {
         // Without text, the event is named after something else.
-        let number = (!text.is_empty()).then(|| self.names.known(text))??;
+        if text.is_empty() {
+            return None;
+        }
+        let number = match self.names.known(text) {
+            Some(number) => number,
+            None => self.new_text(text)?,
+        };
         // Numbers of texts are small.
         Some(small_varint(number.into()))
+    }
+
+    #[inline(never)]
+    fn new_text(&mut self, text: &[u8]) -> Option<u32> {
+        let text = str::from_utf8(text).ok()?;
+        let number = intern(&mut self.names, &mut self.new, interned::NAMES, text)?;
+        Some(number as u32)
     }
 
     /// The number of a category, if it is known, as a varint.
@@ -75,9 +88,9 @@ impl Tables {
 impl Encoder {
     /// How the usual ranges of this schema are written, if it is simple.
     #[inline]
-    pub(super) fn quick(&mut self, schema: &Schema) -> Option<(&Quick, &Tables, &mut Times)> {
+    pub(super) fn quick(&mut self, schema: &Schema) -> Option<(&Quick, &mut Tables, &mut Times)> {
         let quick = self.plans.get(schema, &mut self.texts).quick()?;
-        Some((quick, &self.texts, &mut self.times))
+        Some((quick, &mut self.texts, &mut self.times))
     }
 
     /// Appends the fields of an event, but for type and track.

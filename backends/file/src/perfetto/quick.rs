@@ -39,7 +39,7 @@ impl Quick {
 /// Writes the usual ranges of one schema to one lane.
 pub(super) struct QuickRanges<'s> {
     pub(super) quick: &'s Quick,
-    pub(super) texts: &'s Tables,
+    pub(super) texts: &'s mut Tables,
     pub(super) times: &'s mut Times,
     pub(super) lane: Lane,
     pub(super) base: (i64, Base),

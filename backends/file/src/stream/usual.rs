@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nvtxw_backend::{Event, EventKind, Schema, SchemaRole, ScopeRef, Text, Time};
+use nvtxw_backend::{Event, EventKind, PlainEvents, Schema, SchemaRole, ScopeRef, Text, Time};
 
 use super::StreamIn;
 use crate::format::{Format, FormatStream, Ranges};
@@ -55,42 +55,42 @@ impl<F: Format> StreamIn<F> {
         false
     }
 
-    /// Takes ranges of a plain batch, from the one at `index` on: up to the first that is not usual,
-    /// or until the window is full. Returns how many they are.
+    /// Takes ranges of a batch in a scope, up to the first that is not usual, or until the window is full.
+    /// `false` if none of the batch can be usual.
     pub(super) fn usual_ranges(
         &mut self,
         schema: &Schema,
-        bytes: &[u8],
-        index: usize,
+        events: &mut PlainEvents<'_, '_>,
         scope: u64,
-    ) -> usize {
+    ) -> bool {
         let SchemaRole::Event(kind @ (EventKind::RangePushPop | EventKind::RangeStartEnd)) =
             schema.role()
         else {
-            return 0;
+            return false;
         };
         let start = schema.time_domain().unwrap_or(self.info.time_domain());
         let end = schema.end_time_domain().unwrap_or(self.info.time_domain());
         let Ok(clocks) = self.event_clocks(start, end) else {
-            return 0;
+            return false;
         };
         if !self.are_nanoseconds(clocks) {
-            return 0;
+            return false;
         }
         self.timeline.clocks = clocks;
         let domain = Arc::clone(self.info.domain());
         let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
         let Some(mut ranges) = self.out.ranges(schema, place) else {
-            return 0;
+            return false;
         };
         let content = Content::Ready(ranges.base());
         let nests = kind == EventKind::RangePushPop;
-        let (mut count, mut chain) = (0, None);
-        for payload in bytes.chunks_exact(schema.size()).skip(index) {
-            let Some((start, end)) = ranges.write(payload, None, self.timeline.buffer()) else {
+        let mut chain = None;
+        while let Some(event) = events.peek() {
+            let buffer = self.timeline.buffer();
+            let Some((start, end)) = ranges.write(event.bytes(), event.text(), buffer) else {
                 break;
             };
-            count += 1;
+            events.pass(event);
             if let Some(chain) = &mut chain
                 && self.timeline.follow(chain, start, end)
             {
@@ -102,6 +102,6 @@ impl<F: Format> StreamIn<F> {
             }
             chain = self.timeline.chain();
         }
-        count
+        true
     }
 }
