@@ -50,6 +50,8 @@ fn write(source: impl Read, path: &Path, trace: &Path) -> Result<Replayed> {
         ("overwrite", "true"),
         // Whatever the captured session had. Only what is in order has all ends where they are.
         ("merge", "true"),
+        // -2^61: timestamps before 0 may come late, and those of the next 150 years have room too.
+        ("base", "-2305843009213693952"),
     ]
     .map(|(key, value)| (key.to_owned(), value.to_owned()));
     let relay = Relay::to_instance(nvtxw_file::in_process());

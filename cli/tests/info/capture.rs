@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use nvtxw::{Backend, Config, Session, StreamOptions};
 use serde_json::{Value, json};
 
 use crate::scratch::Scratch;
@@ -148,5 +149,39 @@ fn a_capture_without_a_session_is_refused() {
     assert_eq!(
         text(&output.stderr),
         "error: -: the capture holds no session: it ends before the first record, or the file is damaged\n"
+    );
+}
+
+#[test]
+fn timestamps_before_the_first_ones_may_be_negative() {
+    let scratch = Scratch::new("capture-negative");
+    let path = scratch.path("run.nvtxw");
+    let config = Config::new().set("format", "capture").unwrap();
+    let config = config.set("path", path.to_str().unwrap()).unwrap();
+    let mut session = Session::begin(&Backend::embedded(), "run", &config).unwrap();
+    let domain = session.default_domain().unwrap().id();
+    for (name, time) in [("late", 1_700_000_000_000_000_000), ("early", -5)] {
+        let options = StreamOptions::new(domain);
+        let mut stream = session.open_stream(name, options).unwrap();
+        let out = session.writer(&mut stream).unwrap();
+        // More than one flush waits for.
+        for _ in 0..5000 {
+            out.mark(time).message(name).write().unwrap();
+        }
+        session.close_stream(stream).unwrap();
+    }
+    session.end().unwrap();
+    let found = info(&path);
+    assert_eq!(
+        (
+            &found["start_ns"],
+            &found["end_ns"],
+            &found["counts"]["marks"]
+        ),
+        (
+            &json!(-5),
+            &json!(1_700_000_000_000_000_000_i64),
+            &json!(10_000)
+        )
     );
 }
