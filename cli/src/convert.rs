@@ -123,15 +123,16 @@ impl Format {
 impl Options {
     /// What the built-in backend writes; `None`: another backend writes, or its config tells.
     fn format(&self) -> Option<Format> {
-        let is_told = || {
-            self.config
-                .iter()
-                .any(|setting| setting.trim_start().starts_with("format"))
-        };
-        if self.backend.is_some() || (self.format.is_none() && is_told()) {
+        if self.backend.is_some() || (self.format.is_none() && self.tells("format")) {
             return None;
         }
         self.format.or(self.output.as_deref().map(Format::of))
+    }
+
+    /// Whether the backend's option `key` is given.
+    fn tells(&self, key: &str) -> bool {
+        let keys = self.config.iter().filter_map(|pair| pair.split_once('='));
+        keys.map(|(key, _)| key.trim()).any(|told| told == key)
     }
 }
 
@@ -291,7 +292,7 @@ fn write(options: &Options, mut trace: Trace, flows: sorter::Sorted) -> Result<(
     let mut warnings = std::mem::take(&mut trace.warnings);
     // What the built-in backend refuses comes back, with its reason.
     log::set_hook(Some(|_| ()));
-    let output = output::open(options)?;
+    let output = output::open(options, Some(trace.events.earliest()))?;
     let bar = progress::count("writing", trace.number);
     let mut session = Session::begin(&output.backend, &name(&options.input), &output.config)?;
     let written = write::write(&mut session, trace, flows, |events| {

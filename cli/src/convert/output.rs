@@ -36,7 +36,8 @@ impl Output {
     }
 }
 
-pub fn open(options: &Options) -> Result<Output> {
+/// `earliest` is the trace's first timestamp, if that is known.
+pub fn open(options: &Options, earliest: Option<i64>) -> Result<Output> {
     let (mut config, mut settings) = (Config::new(), Vec::new());
     let mut set = |key: &str, value: &str| -> Result<()> {
         config = std::mem::take(&mut config).set(key, value)?;
@@ -71,6 +72,13 @@ pub fn open(options: &Options) -> Result<Output> {
     }
     if let Some(format) = options.format() {
         set("format", format.key())?;
+    }
+    // The built-in backend would take 0 for the first one until it meets another.
+    if let Some(earliest @ ..0) = earliest
+        && options.backend.is_none()
+        && !options.tells("base")
+    {
+        set("base", &earliest.to_string())?;
     }
     let backend = match &options.backend {
         Some(library) => load(library)?,

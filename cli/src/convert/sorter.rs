@@ -62,6 +62,7 @@ pub struct Sorter {
     file: Option<File>,
     /// Where each run is in the file.
     runs: Vec<(u64, u64)>,
+    earliest: i64,
 }
 
 impl Sorter {
@@ -74,10 +75,17 @@ impl Sorter {
             index: Vec::new(),
             file: None,
             runs: Vec::new(),
+            earliest: i64::MAX,
         }
     }
 
+    /// The first time of all keys.
+    pub fn earliest(&self) -> i64 {
+        self.earliest
+    }
+
     pub fn push(&mut self, key: Key, record: &[u8]) -> io::Result<()> {
+        self.earliest = self.earliest.min(key.time);
         let entry = size_of::<(Key, u32, u32)>();
         let used = self.bytes.len() + self.index.len() * entry;
         if used + record.len() + entry > self.budget && !self.index.is_empty() {

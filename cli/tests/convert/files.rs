@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -198,6 +198,36 @@ fn files_that_are_not_there_are_named() {
     assert_eq!(code, 2);
     // Once, and not by the backend too.
     assert_eq!(text.matches("no/out.pftrace").count(), 1, "{text}");
+}
+
+#[test]
+fn times_may_be_negative_behind_others() {
+    let scratch = Scratch::new("convert-negative");
+    let (input, output) = (scratch.path("in.json"), scratch.path("out.pftrace"));
+    // More events than one flush waits for, and then a track that begins before them.
+    let late = r#"{"ph":"i","name":"late","pid":1,"tid":1,"ts":5}"#;
+    let early = r#"{"ph":"i","name":"early","pid":1,"tid":2,"ts":-1700000000.5}"#;
+    fs::write(
+        &input,
+        format!("[{}{early}]", format!("{late},").repeat(5000)),
+    )
+    .unwrap();
+    assert_eq!(said(&convert(&input, &output, &[])), (0, String::new()));
+    let mut info = Command::new(env!("CARGO_BIN_EXE_nvtxw"));
+    let info = info.args(["info", "--json"]).arg(&output).output().unwrap();
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+    assert_eq!(
+        (&info["start_ns"], &info["end_ns"]),
+        (&(-1_700_000_000_500_i64).into(), &5000.into())
+    );
+    // A base that is told is taken.
+    let (code, text) = said(&convert(
+        &input,
+        &output,
+        &["--overwrite", "--config", "base=0"],
+    ));
+    assert_eq!(code, 2);
+    assert!(text.contains("time base 0"), "{text}");
 }
 
 #[test]
