@@ -10,8 +10,9 @@ use nvtxw_backend::call::{
 /// The role of a schema: a number of four bits.
 pub(crate) const ROLE: u64 = 0xF << 3;
 const SCHEMA: u64 = ROLE | NVTX_PAYLOAD_SCHEMA_FLAG_DEEP_COPY | NVTX_PAYLOAD_SCHEMA_FLAG_REFERENCED;
-const SCHEMA_MASK: u64 = 2 * NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_EXTENSION - 2;
-const ENUM_MASK: u64 = 2 * NVTX_PAYLOAD_ENUM_ATTR_FIELD_EXTENSION - 2;
+/// All bits of masks from the second one on; the last one is of a field that is reserved itself.
+const SCHEMA_MASK: u64 = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_EXTENSION - 2;
+const ENUM_MASK: u64 = NVTX_PAYLOAD_ENUM_ATTR_FIELD_EXTENSION - 2;
 const ENTRY: u64 = 2 * NVTX_PAYLOAD_ENTRY_FLAG_COUNTER - 2;
 const COUNTER: u64 = NVTX_COUNTER_FLAG_NORMALIZE
     | NVTX_COUNTER_FLAG_LIMITS

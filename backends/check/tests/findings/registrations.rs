@@ -96,7 +96,7 @@ fn flags_that_are_reserved_are_not_set() {
     let entries = [mark];
     let attr = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
     let masked = nvtxPayloadSchemaAttr_t {
-        fieldMask: attr.fieldMask | 1,
+        fieldMask: attr.fieldMask | 1 | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_EXTENSION,
         ..attr
     };
     program.schema(domain, &masked).expect("a schema");
@@ -138,7 +138,7 @@ fn flags_that_are_reserved_are_not_set() {
         [
             "reserved-flags: SchemaRegister of `a`: flags is 0x220, in which 0x200 is reserved",
             "reserved-flags: SchemaRegister: the flags of entry 1 is 0x100000, in which 0x100000 is reserved",
-            "reserved-flags: SchemaRegister: fieldMask is 0x3d, in which 0x1 is reserved",
+            "reserved-flags: SchemaRegister: fieldMask is 0x23d, in which 0x201 is reserved",
         ]
     );
 }
