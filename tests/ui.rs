@@ -24,6 +24,7 @@ fn messages() {
         "swapped",
         "text",
         "threads",
+        "writers",
     ] {
         cases.compile_fail(format!("ui/{topic}/*.rs"));
     }

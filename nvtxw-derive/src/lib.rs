@@ -42,7 +42,7 @@
 //! | `color` | `Argb`, `u32` | 0 is none. |
 //! | `category` | `CategoryId`, `u32` | 0 is none. |
 //! | `scope` | `ScopeId`, `u64` | Where the event belongs; 0 leaves that to the batch and the stream. |
-//! | `correlation`, `correlation = "…"` | `u64`, `i64`, `u32` | Relates events with one number in one correlation domain, which is named by the value, else by the field. 0 is none. |
+//! | `correlation`, `correlation = "…"` | `u64`, `i64`, `u32` | Relates events with one number in one correlation domain, which is named by the value, else by the field: Perfetto shows them as a flow. 0 is none. |
 //!
 //! A timestamp, a color and so on may also be a newtype of such a type.
 //!

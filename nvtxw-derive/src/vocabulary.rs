@@ -158,11 +158,13 @@ impl Role {
 }
 
 /// What people write for other words.
-const SYNONYMS: [(&str, &str); 4] = [
+const SYNONYMS: [(&str, &str); 6] = [
     ("start", "timestamp_start"),
     ("end", "timestamp_end"),
     ("msg", "message"),
     ("time", "timestamp"),
+    ("duration", "timestamp_end"),
+    ("flow", "correlation"),
 ];
 
 /// The word of `known` that `word` is probably another word for, or a misspelling of.
@@ -224,6 +226,8 @@ mod tests {
         assert_eq!(nearest("end", roles()), Some("timestamp_end"));
         assert_eq!(nearest("msg", roles()), Some("message"));
         assert_eq!(nearest("time", roles()), Some("timestamp"));
+        assert_eq!(nearest("duration", roles()), Some("timestamp_end"));
+        assert_eq!(nearest("flow", roles()), Some("correlation"));
         assert_eq!(nearest("volume", roles()), None);
         assert_eq!(nearest("id", roles()), None);
     }

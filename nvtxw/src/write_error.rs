@@ -169,8 +169,13 @@ impl fmt::Debug for WriteError {
 
 impl std::error::Error for WriteError {}
 
-/// What a [`WriteError`] can be told to have happened at: a [`Writer`](crate::Writer), an
-/// [`EventWriter`](crate::EventWriter) or a [`CounterWriter`](crate::CounterWriter).
+/// What a [`WriteError`] can be told to have happened at: a [`Writer`](crate::Writer) or one that it gave, such as an
+/// [`EventWriter`](crate::EventWriter).
+#[diagnostic::on_unimplemented(
+    message = "a write doesn't fail at a `{Self}`",
+    label = "not a writer",
+    note = "give the writer that was written through: a `Writer`, an `EventWriter`, a `CounterWriter`, …"
+)]
 pub trait Place: sealed::Place {}
 
 impl<P: sealed::Place> Place for P {}
