@@ -71,6 +71,9 @@ impl Sink {
                 .parent()
                 .filter(|folder| !folder.as_os_str().is_empty());
             Refusal::failed(match error.kind() {
+                io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory if path.is_dir() => {
+                    format!("{shown} is a folder: give the path of a file")
+                }
                 io::ErrorKind::AlreadyExists => {
                     format!("{shown} exists: remove it, or set `overwrite=true` to replace it")
                 }
@@ -337,6 +340,21 @@ mod tests {
         sink.append(b"ab").unwrap();
         sink.append(b"c").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"abc]");
+    }
+
+    #[test]
+    fn a_folder_is_not_said_to_be_replaceable() {
+        let dir = TempDir::new();
+        for overwrite in [false, true] {
+            let refusal = Sink::create(dir.path(), overwrite, LINES).map(drop);
+            assert_eq!(
+                refusal.unwrap_err().reason(),
+                format!(
+                    "{} is a folder: give the path of a file",
+                    dir.path().display()
+                )
+            );
+        }
     }
 
     #[test]

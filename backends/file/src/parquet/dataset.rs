@@ -36,6 +36,9 @@ const MEMORY: usize = 64 << 20;
 /// How many parts may stay open.
 const OPEN_PARTS: usize = 128;
 
+/// How often a folder is made again that others remove meanwhile.
+const ATTEMPTS: usize = 16;
+
 /// A session's share of a folder of tables.
 pub(super) struct Dataset {
     root: PathBuf,
@@ -168,11 +171,22 @@ impl Dataset {
     pub(super) fn remove_open(&self) {
         let root = self.root.join(OPEN);
         for table in tables(&root).unwrap_or_default() {
-            let _ = fs::remove_dir(table.join(&self.session));
-            let _ = fs::remove_dir(table);
+            remove_empty(&table, &self.session);
         }
         let _ = fs::remove_dir(root.join(TYPED));
         let _ = fs::remove_dir(root);
+    }
+
+    /// Makes a folder of the session's.
+    pub(super) fn make(&self, folder: &Path) -> io::Result<()> {
+        for _ in 0..ATTEMPTS {
+            match fs::create_dir_all(folder) {
+                // Another session may just have removed an empty folder on the way.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                result => return result,
+            }
+        }
+        fs::create_dir_all(folder)
     }
 
     /// Notes that a row group takes `now` bytes instead of `before`. Returns whether all of them take
@@ -199,14 +213,25 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes the parts that a session left in all tables.
+/// Removes the parts that a session left in all tables, and the folders that are empty then.
 fn remove(root: &Path, session: &str) -> io::Result<()> {
-    for root in [root.to_owned(), root.join(OPEN)] {
-        for table in tables(&root)? {
+    let open = root.join(OPEN);
+    for root in [root, &open] {
+        for table in tables(root)? {
             remove_parts(&table.join(session))?;
+            remove_empty(&table, session);
         }
+        let _ = fs::remove_dir(root.join(TYPED));
     }
+    let _ = fs::remove_dir(open);
     Ok(())
+}
+
+/// Removes a session's folder of a table if nothing is in it, and the table's if nothing is left there.
+fn remove_empty(table: &Path, session: &str) {
+    if fs::remove_dir(table.join(session)).is_ok() {
+        let _ = fs::remove_dir(table);
+    }
 }
 
 /// The folders of the tables that may be there.

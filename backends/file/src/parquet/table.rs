@@ -174,7 +174,9 @@ impl Table {
         let failed =
             |error: ParquetError| format!("creating {}: {}", path.display(), plain(&error));
         self.dataset.check_folder()?;
-        fs::create_dir_all(&self.folder).map_err(|error| failed(error.into()))?;
+        self.dataset
+            .make(&self.folder)
+            .map_err(|error| failed(error.into()))?;
         let file = File::create(&hidden).map_err(|error| failed(error.into()))?;
         let properties = properties(&self.schema, self.dataset.limits.row_group);
         let writer = ArrowWriter::try_new(file, Arc::clone(&self.schema), Some(properties));

@@ -459,6 +459,31 @@ fn sessions_share_a_dataset_and_replace_only_themselves() {
     );
     running.end().unwrap();
     assert_eq!(times(), json!([10, 11, 20, 21, 30, 31]));
+    // What is empty now is gone, down to the first folder with something in it.
+    assert!(folder.join("notes.txt").exists());
+    assert!(!path.join("typed/tick/nvtxw_session=rank-0").exists());
+
+    // Nobody made these for a session.
+    fs::create_dir(path.join("typed/mine")).unwrap();
+    for session in ["rank-1", &long, ""] {
+        begin(session, "overwrite=true").unwrap().end().unwrap();
+    }
+    assert_eq!(names(&path), ["events", "metadata", "typed"]);
+    assert_eq!(names(&path.join("typed")), ["mine"]);
+    fs::remove_file(folder.join("notes.txt")).unwrap();
+    fs::remove_dir(path.join("typed/mine")).unwrap();
+    begin("rank-0", "overwrite=true").unwrap().end().unwrap();
+    assert_eq!(names(&path), ["metadata"]);
+}
+
+/// What is in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
 }
 
 #[test]
