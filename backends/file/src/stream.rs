@@ -397,10 +397,7 @@ impl Stream for FileStream {
 
     fn close(&mut self) -> Result<()> {
         let mut stays = false;
-        let rested = each!(&mut self.stream, stream => {
-            stays = stream.rest()?;
-            Ok(())
-        });
+        let rested = each!(&mut self.stream, stream => stream.rest().map(|rests| stays = rests));
         match self.session.upgrade().filter(|_| stays) {
             // It knows how many events an error has cost.
             None => self.stream.finish().and(rested),

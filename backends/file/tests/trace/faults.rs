@@ -68,30 +68,35 @@ fn a_full_disk_is_told_when_the_session_begins() {
     );
 }
 
-/// A pipe whose reader goes away takes the part of a disk that fills up.
+/// A session that writes to a pipe whose reader has gone away, as if the disk was full from there on, and the error
+/// that its writes meet.
 #[cfg(unix)]
-#[test]
-fn an_error_while_writing_is_told_by_the_write_and_by_the_end() {
+fn broken(dir: &TempDir, config: &str) -> (Session, String) {
     use std::io::Read;
 
-    let dir = TempDir::new();
     let path = dir.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.is_ok_and(|status| status.success()));
-    let config = format!("path={}|overwrite=true|window=100", path.display());
+    let config = format!("path={}|overwrite=true|{config}", path.display());
     let (session, mut reader) = std::thread::scope(|scope| {
         let reader = scope.spawn(|| std::fs::File::open(&path).unwrap());
         let session = Session::begin("x", &config).unwrap();
         (session, reader.join().unwrap())
     });
     reader.read_exact(&mut [0; 10]).unwrap();
-    drop(reader);
-
-    let want = format!(
+    let error = format!(
         "writing {}: Broken pipe (os error 32); later events are dropped, the file keeps what \
          came before",
         path.display()
     );
+    (session, error)
+}
+
+#[cfg(unix)]
+#[test]
+fn an_error_while_writing_is_told_by_the_write_and_by_the_end() {
+    let dir = TempDir::new();
+    let (session, want) = broken(&dir, "window=100");
     let domain = session.domain("");
     let plain = Plain::new(domain);
     let mut stream = session.stream("main", domain, 0);
@@ -111,6 +116,30 @@ fn an_error_while_writing_is_told_by_the_write_and_by_the_end() {
     let failure = session.end().unwrap_err();
     assert_eq!(failure.code, ResultCode::FAILED);
     assert_eq!(failure.reason, want);
+}
+
+/// What an error cost is told too where other streams might have ended a range.
+#[cfg(unix)]
+#[test]
+fn an_error_is_told_when_a_stream_is_closed_whose_ranges_are_open() {
+    for config in ["", "format=chrome", "flush_interval=86400000"] {
+        let dir = TempDir::new();
+        let (session, want) = broken(&dir, config);
+        let domain = session.domain("");
+        let plain = Plain::new(domain);
+        let mut stream = session.stream("main", domain, 0);
+        let name = domain.string("tick") as i64;
+        (stream.event(&[(plain.start, &words(&[0, 7, name]))])).unwrap();
+        for time in 0..10 {
+            (stream.event(&[(plain.mark, &words(&[time, name]))])).unwrap();
+        }
+        let want = format!("{want}; 11 events were dropped");
+        let failure = stream.close().unwrap_err();
+        assert_eq!(failure.reason, want, "{config}");
+        let failure = session.end().unwrap_err();
+        assert_eq!(failure.code, ResultCode::FAILED);
+        assert_eq!(failure.reason, want, "{config}");
+    }
 }
 
 #[test]
