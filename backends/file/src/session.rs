@@ -30,7 +30,7 @@ use crate::track::Tracks;
 pub struct FileSession {
     session: AnySession,
     /// What flushes its streams now and then, until it ends.
-    lingering: Arc<Lingering>,
+    lingering: Arc<Mutex<Lingering>>,
     flusher: Mutex<Option<Flusher>>,
 }
 
@@ -106,14 +106,17 @@ impl FileSession {
         FileStream::new(stream, &self.lingering)
     }
 
-    /// Closes the streams that waited for ends from others.
+    /// Closes the streams that waited for ends from others. Returns the first error of all streams that were not closed
+    /// before the session's end.
     fn finish_lingering(&self) -> Result<()> {
-        let mut lingering = self
-            .lingering
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut finished = Ok(());
-        for mut stream in lingering.drain(..) {
+        let lingering = mem::take(
+            &mut *self
+                .lingering
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        let mut finished = lingering.error.map_or(Ok(()), Err);
+        for mut stream in lingering.streams {
             finished = finished.and(stream.finish());
         }
         finished
@@ -182,7 +185,8 @@ impl Session for FileSession {
     fn end(&self) -> Result<()> {
         drop(self.flusher().take());
         let finished = self.finish_lingering();
-        finished.and(each!(&self.session, session => session.end()))
+        // The session knows what an error has cost in all streams.
+        each!(&self.session, session => session.end()).and(finished)
     }
 }
 

@@ -8,7 +8,7 @@ mod usual;
 
 use std::collections::HashMap;
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use nvtxw_backend::call::{EventCall, WriteCall};
 use nvtxw_backend::{
@@ -44,11 +44,17 @@ const TEXT_LIMIT: usize = 1 << 22;
 pub struct FileStream {
     stream: AnyStream,
     /// Where it goes if it is closed and not done.
-    session: Weak<Lingering>,
+    session: Weak<Mutex<Lingering>>,
 }
 
-/// Streams that are closed while other streams may still end what they started.
-pub(crate) type Lingering = Mutex<Vec<AnyStream>>;
+/// What closed streams leave for the end of their session.
+#[derive(Default)]
+pub(crate) struct Lingering {
+    /// Those of which other streams may still end what they started.
+    pub(crate) streams: Vec<AnyStream>,
+    /// The first error of a stream that the session's end closes: that tells more than one stream could.
+    pub(crate) error: Option<Refusal>,
+}
 
 /// A stream in the format that its session has.
 #[expect(
@@ -335,12 +341,16 @@ macro_rules! each {
 }
 
 impl FileStream {
-    pub(crate) fn new(stream: AnyStream, session: &Arc<Lingering>) -> Self {
+    pub(crate) fn new(stream: AnyStream, session: &Arc<Mutex<Lingering>>) -> Self {
         Self {
             stream,
             session: Arc::downgrade(session),
         }
     }
+}
+
+fn locked(session: &Mutex<Lingering>) -> MutexGuard<'_, Lingering> {
+    session.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl AnyStream {
@@ -392,7 +402,14 @@ impl Stream for FileStream {
             stream.leave();
             Ok(())
         });
-        self.close().and(left)
+        let closed = self.close().and(left);
+        match (self.session.upgrade(), closed) {
+            (Some(session), Err(error)) => {
+                locked(&session).error.get_or_insert(error);
+                Ok(())
+            }
+            (_, closed) => closed,
+        }
     }
 
     fn close(&mut self) -> Result<()> {
@@ -403,8 +420,7 @@ impl Stream for FileStream {
             None => self.stream.finish().and(rested),
             Some(session) => {
                 let stream = mem::replace(&mut self.stream, AnyStream::Closed);
-                let mut lingering = session.lock().unwrap_or_else(PoisonError::into_inner);
-                lingering.push(stream);
+                locked(&session).streams.push(stream);
                 rested
             }
         }

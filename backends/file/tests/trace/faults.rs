@@ -71,7 +71,7 @@ fn a_full_disk_is_told_when_the_session_begins() {
 /// A session that writes to a pipe whose reader has gone away, as if the disk was full from there on, and the error
 /// that its writes meet.
 #[cfg(unix)]
-fn broken(dir: &TempDir, config: &str) -> (Session, String) {
+pub(crate) fn broken(dir: &TempDir, config: &str) -> (Session, String) {
     use std::io::Read;
 
     let path = dir.path().join("pipe");
@@ -139,6 +139,37 @@ fn an_error_is_told_when_a_stream_is_closed_whose_ranges_are_open() {
         let failure = session.end().unwrap_err();
         assert_eq!(failure.code, ResultCode::FAILED);
         assert_eq!(failure.reason, want, "{config}");
+    }
+}
+
+/// The end of a session tells what an error cost all of its streams, whoever closes them.
+#[cfg(unix)]
+#[test]
+fn the_end_tells_what_an_error_cost_all_streams() {
+    for config in ["", "format=chrome", "flush_interval=86400000"] {
+        let dir = TempDir::new();
+        let (session, want) = broken(&dir, config);
+        let domain = session.domain("");
+        let plain = Plain::new(domain);
+        let name = domain.string("tick") as i64;
+        let mut streams =
+            ["closed", "left", "left with a range"].map(|stream| session.stream(stream, domain, 0));
+        for stream in &mut streams {
+            for time in 0..10 {
+                (stream.event(&[(plain.mark, &words(&[time, name]))])).unwrap();
+            }
+        }
+        let [closed, _, mut open] = streams;
+        (open.event(&[(plain.start, &words(&[0, 7, name]))])).unwrap();
+        let failure = closed.close().unwrap_err();
+        assert_eq!(failure.reason, format!("{want}; 10 events were dropped"));
+        let failure = session.end().unwrap_err();
+        assert_eq!(failure.code, ResultCode::FAILED);
+        assert_eq!(
+            failure.reason,
+            format!("{want}; 31 events were dropped"),
+            "{config}"
+        );
     }
 }
 
