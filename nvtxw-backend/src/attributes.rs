@@ -71,6 +71,13 @@ impl<'a> Attributes<'a> {
         Ok(())
     }
 
+    /// Takes colour and category of the one payload, which says nothing else of these.
+    #[inline(always)]
+    pub(crate) fn paint(&mut self, at: &AttributesAt, bytes: &[u8]) {
+        self.color = at.color.map_or(0, |offset| read(bytes, offset));
+        self.category = at.category.map_or(0, |offset| read(bytes, offset));
+    }
+
     /// A scope that the event itself names says where it is, and what it says of its process and thread is data then.
     pub(crate) fn forget_os_ids(&mut self) {
         (self.process, self.thread) = (None, None);

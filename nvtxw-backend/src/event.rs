@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use nvtxw_abi::EventKind;
+use nvtxw_abi::{EntryType, EventKind};
 
 use crate::attributes::Attributes;
 use crate::check;
@@ -16,7 +16,7 @@ use crate::schema::{AttributesAt, MessageAt, Schema, Scopes, TimeAt, Way};
 use crate::scope::ScopeRef;
 use crate::stream::StreamInfo;
 use crate::string::Registered;
-use crate::text::WideText;
+use crate::text::{self, WideText};
 use crate::time::Time;
 use crate::value::{Value, Visitor};
 use crate::walk;
@@ -157,24 +157,31 @@ impl<'a> Event<'a> {
     }
 
     /// The kind of the event that a payload is whose fields have fixed places, with a text behind it that is the message:
-    /// plain events with text are such. `None` for other payloads.
-    #[inline(always)]
-    pub(crate) fn kind_before_text([main, text]: &[Payload<'a>; 2]) -> Option<EventKind> {
+    /// plain events with text are such; with the type of the text. `None` for other payloads.
+    pub(crate) fn kind_before_text(
+        [main, text]: &[Payload<'a>; 2],
+    ) -> Option<(EventKind, EntryType)> {
         let kind = main.schema.event_kind()?;
         let text = &text.schema.plan;
-        let is_it = main.schema.plan.way == Way::Settled
-            && matches!(text.message, Some(MessageAt::Whole(_)))
-            && !text.names_scope();
-        is_it.then_some(kind)
+        let is_it = main.schema.plan.way == Way::Settled && !text.names_scope();
+        match text.message {
+            Some(MessageAt::Whole(ty)) if is_it => Some((kind, ty)),
+            _ => None,
+        }
     }
 
     /// Becomes the event of [two such](Self::kind_before_text) payloads.
     #[inline(always)]
-    pub(crate) fn read_before_text(&mut self, [main, text]: &[Payload<'a>; 2]) -> Result<()> {
-        self.read_at(main.bytes, 0, &main.schema.plan.at)?;
+    pub(crate) fn read_before_text(
+        &mut self,
+        main: &'a [u8],
+        text: &'a [u8],
+        ty: EntryType,
+    ) -> Result<()> {
+        self.read_at(main, 0, &self.schema.plan.at)?;
         self.has_text = true;
-        let at = &text.schema.plan.at;
-        (self.attributes).add(text.schema, at, text.bytes, self.context.domain)
+        self.attributes.message = Text::of(text::value(ty, text::before_null(ty, text)));
+        Ok(())
     }
 
     /// An event of one payload, of a schema of this kind, that is yet to be [read](Self::read). `batch_scope` and `flex` are 0
@@ -302,7 +309,9 @@ impl<'a> Event<'a> {
         if !plan.has_more {
             return Ok(());
         }
-        if plan.has_attributes {
+        if plan.has_just_paint {
+            self.attributes.paint(at, bytes);
+        } else if plan.has_attributes {
             self.read_attributes(batch_scope, at)?;
         }
         check::check(self.schema, bytes, self.context.domain)

@@ -176,12 +176,13 @@ pub(crate) fn plan(
     };
     let checked = fields.iter().filter(is_checked);
     plan.checked = checked.map(Check::new).collect();
-    plan.has_attributes = !matches!(plan.message, None | Some(MessageAt::Loose(_)))
-        || plan.at.color.is_some()
-        || plan.at.category.is_some()
+    let has_paint = plan.at.color.is_some() || plan.at.category.is_some();
+    let has_others = !matches!(plan.message, None | Some(MessageAt::Loose(_)))
         || plan.at.range_id.is_some()
         || plan.at.names_scope()
         || plan.at.names_os_id();
+    plan.has_just_paint = has_paint && !has_others;
+    plan.has_attributes = has_paint || has_others;
     plan.has_more = plan.has_attributes || !plan.checked.is_empty();
     plan.work = fields.iter().map(work).fold(0, u64::saturating_add);
     plan.slots = fields.iter().filter(|field| field.slot.is_some()).count();

@@ -353,6 +353,8 @@ pub(crate) struct Plan {
     pub(crate) end_time_domain: Option<u64>,
     /// Whether an event has attributes at places in its bytes, beside its time.
     pub(crate) has_attributes: bool,
+    /// Whether these are colour and category, and no others.
+    pub(crate) has_just_paint: bool,
     /// Whether it has some, or some of its fields have to be [checked](Self::checked).
     pub(crate) has_more: bool,
     /// The settled fields that hold something that may be wrong, and that nobody else looks at.

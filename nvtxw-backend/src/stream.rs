@@ -221,7 +221,7 @@ impl OpenStream {
 
 impl StreamBackend {
     /// Calls the backend's stream, unless it is poisoned.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn call(&mut self, call: impl FnOnce(&mut dyn Stream) -> Result<()>) -> Result<()> {
         self.check()?;
         catch_poisoning(|| self.poisoned = true, || call(&mut *self.stream))

@@ -103,11 +103,10 @@ pub(crate) fn find_null(bytes: &[u8], unit: usize) -> Option<usize> {
     let Some(last) = bytes.last_chunk() else {
         return bytes.iter().position(|byte| *byte == 0);
     };
-    // Eight at a time: the first byte that is zero is the lowest whose top bit gets set.
+    // Eight at a time.
     let null = |word: &[u8; 8]| {
-        let word = u64::from_le_bytes(*word);
-        let zeros = word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
-        (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
+        let nulls = nulls(word);
+        (nulls != 0).then(|| nulls.trailing_zeros() as usize / 8)
     };
     let (words, _) = bytes.as_chunks();
     for (index, word) in words.iter().enumerate() {
@@ -127,11 +126,35 @@ fn find_wide_null(bytes: &[u8], unit: usize) -> Option<usize> {
 }
 
 /// What comes before the first null, in whole units.
-#[inline]
+#[inline(always)]
 pub(crate) fn before_null(ty: EntryType, bytes: &[u8]) -> &[u8] {
+    match unit_size(ty) == 1 && is_short_without_null(bytes) {
+        true => bytes,
+        false => up_to_null(ty, bytes),
+    }
+}
+
+/// Whether it is as short as most texts are, and has no null: few have one.
+#[inline(always)]
+fn is_short_without_null(bytes: &[u8]) -> bool {
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) if bytes.len() <= 16 => nulls(first) | nulls(last) == 0,
+        _ => false,
+    }
+}
+
+#[inline(never)]
+fn up_to_null(ty: EntryType, bytes: &[u8]) -> &[u8] {
     let unit = unit_size(ty);
     let len = find_null(bytes, unit).unwrap_or(bytes.len() / unit * unit);
     &bytes[..len]
+}
+
+/// 0 if there is no null; else the top bit of the first one is the lowest bit that is set.
+#[inline(always)]
+fn nulls(word: &[u8; 8]) -> u64 {
+    let word = u64::from_le_bytes(*word);
+    word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080
 }
 
 /// Text of this type.
@@ -151,6 +174,13 @@ mod tests {
 
     #[test]
     fn text_ends_before_the_first_null() {
+        for len in 0..40 {
+            for at in 0..=len {
+                let mut bytes = vec![b'a'; len];
+                bytes[at..].fill(0);
+                assert_eq!(before_null(EntryType::CString, &bytes), &bytes[..at]);
+            }
+        }
         let narrow = |bytes| before_null(EntryType::CStringUtf8, bytes);
         assert_eq!(narrow(b"ab\0cd"), b"ab");
         assert_eq!(narrow(b"abc"), b"abc");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nvtxw_abi::raw::{NVTX_TYPE_PAYLOAD_SCHEMA_RAW, NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED};
-use nvtxw_abi::{BatchOrdering, EventKind, IdClass, IntervalPlacement, NoValueReason};
+use nvtxw_abi::{BatchOrdering, EntryType, EventKind, IdClass, IntervalPlacement, NoValueReason};
 
 use crate::batch::EventBatch;
 use crate::call::EventCall;
@@ -47,21 +47,27 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
             let is_known = known.as_ref().is_some_and(|known| known.ids == ids);
             if !is_known || main.is_empty() || text.is_empty() {
                 let payloads = [payload(domain, 0, main)?, payload(domain, 1, text)?];
-                let Some(kind) = Event::kind_before_text(&payloads) else {
+                let Some((kind, ty)) = Event::kind_before_text(&payloads) else {
                     let event = Event::gather(info, &payloads)?;
                     return backend.call(|backend| backend.take_event(&event, &call));
                 };
                 let schemas = payloads.map(|payload| Arc::clone(payload.schema));
-                *known = Some(WithText { ids, schemas, kind });
+                *known = Some(WithText {
+                    ids,
+                    schemas,
+                    kind,
+                    ty,
+                });
             }
-            if let Some(WithText { schemas, kind, .. }) = &*known {
+            if let Some(WithText {
+                schemas, kind, ty, ..
+            }) = &*known
+            {
                 let [schema, text_schema] = schemas;
-                let payloads = [
-                    payload_of(domain, schema, 0, main)?,
-                    payload_of(domain, text_schema, 1, text)?,
-                ];
+                let main = whole_of(domain, schema, 0, main)?;
+                let text = whole_of(domain, text_schema, 1, text)?;
                 let mut event = Event::unread(info, 0, schema, *kind, None);
-                event.read_before_text(&payloads)?;
+                event.read_before_text(main, text, *ty)?;
                 return backend.call(|backend| backend.take_event(&event, &call));
             }
         }
@@ -82,6 +88,8 @@ pub(crate) struct WithText {
     ids: [u64; 2],
     schemas: [Arc<Schema>; 2],
     kind: EventKind,
+    /// The type of the text.
+    ty: EntryType,
 }
 
 /// How many of them a stream keeps, by their first ID: as many as there are plain events, which have IDs in a row.
@@ -106,22 +114,15 @@ fn payload<'a>(domain: &'a Domain, index: usize, arg: &PayloadArg<'a>) -> Result
     described(domain, arg).map_err(|refusal| in_payload(index, refusal))
 }
 
-/// The same for one of `schema` that is not empty.
+/// The bytes of one of `schema` that is not empty.
 #[inline(always)]
-fn payload_of<'a>(
-    domain: &'a Domain,
-    schema: &'a Arc<Schema>,
+fn whole_of<'a>(
+    domain: &Domain,
+    schema: &Schema,
     index: usize,
     arg: &PayloadArg<'a>,
-) -> Result<Payload<'a>> {
-    match whole(domain, schema, arg) {
-        Ok(bytes) => Ok(Payload {
-            schema,
-            bytes,
-            count: None,
-        }),
-        Err(refusal) => Err(in_payload(index, refusal)),
-    }
+) -> Result<&'a [u8]> {
+    whole(domain, schema, arg).map_err(|refusal| in_payload(index, refusal))
 }
 
 #[inline(always)]

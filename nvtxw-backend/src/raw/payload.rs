@@ -45,7 +45,7 @@ impl<'a> PayloadArg<'a> {
 
     /// The payload's bytes. Only text, of code units of so many bytes, may say that its end is where its null is, and only
     /// where a promise lets us look for that.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bytes(&self, unit: Option<usize>, promise: Option<Promise>) -> Result<&'a [u8]> {
         let nvtxPayloadData_t { size, payload, .. } = self.data;
         if size != usize::MAX || payload.is_null() {
@@ -56,6 +56,7 @@ impl<'a> PayloadArg<'a> {
         self.bytes_up_to_null(unit, promise)
     }
 
+    #[inline(never)]
     fn bytes_up_to_null(&self, unit: Option<usize>, promise: Option<Promise>) -> Result<&'a [u8]> {
         let payload = self.data.payload;
         let Some(unit) = unit else {
