@@ -221,6 +221,18 @@ impl FormatStream for ChromeStream {
         self.lines.send()
     }
 
+    fn send_all(&mut self) -> Result<()> {
+        self.lines.outlet().send_all()
+    }
+
+    fn catch_up(&mut self) -> Result<()> {
+        self.lines.outlet().catch_up()
+    }
+
+    fn shrink(&mut self) {
+        self.lines.outlet().shrink();
+    }
+
     fn lost(&self) -> u64 {
         self.lines.lost()
     }

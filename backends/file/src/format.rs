@@ -185,11 +185,31 @@ pub(crate) trait FormatStream: Send + 'static {
     /// Begins a run of events.
     fn begin(&mut self) -> &mut Self::Emitter;
 
-    /// Ends the run: all of it is in the file.
+    /// Ends the run: all of it is in the file, but for what waits there for another stream.
     ///
     /// # Errors
     /// The first error of this and all earlier runs.
     fn send(&mut self) -> Result<()>;
+
+    /// Ends the run: all of it is in the file.
+    ///
+    /// # Errors
+    /// The first error of this and all earlier runs.
+    fn send_all(&mut self) -> Result<()> {
+        self.send()
+    }
+
+    /// Writes what waits, if it need not wait any more.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send), if there was something.
+    #[inline]
+    fn catch_up(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Gives memory back that it can do without.
+    fn shrink(&mut self) {}
 
     /// Lets readers find what was written so far, where they don't anyway.
     ///
@@ -199,12 +219,12 @@ pub(crate) trait FormatStream: Send + 'static {
         Ok(())
     }
 
-    /// [`send`](Self::send) for the last run.
+    /// [`send_all`](Self::send_all) for the last run.
     ///
     /// # Errors
     /// The first error of this and all earlier runs.
     fn close(&mut self) -> Result<()> {
-        self.send()
+        self.send_all()
     }
 
     /// How many events were not written because of an error.

@@ -205,7 +205,8 @@
 //! # When it is written
 //!
 //! A stream keeps a window of its latest events in memory, writes the older half when it is full,
-//! and the rest when it is closed or the session ends. Whole packets or lines are appended.
+//! and the rest when it is closed or the session ends. Whole packets or lines are appended. A half of 256 KiB and more that
+//! is due while another stream is being written waits for that, at most until the next half is due.
 //!
 //! **Claimed orders** make the window small. A stream that is opened as ordered by starts, or as one of points in time, holds
 //! 2048 events, or more where that is not enough: what may still be passed by its skid (in time, or in
@@ -246,7 +247,7 @@
 //! # When something goes wrong
 //!
 //! - **A kill, an abort, an exit without an end.** The file opens, and has all that was written: of
-//!   each stream at most the window is missing, and with `flush_interval` only what came within that
+//!   each stream at most the window is missing, with the half that was waiting for another stream, and with `flush_interval` only what came within that
 //!   time. A packet at the end of the file may be cut: readers
 //!   skip it. Ranges whose end was not written yet are open. While the session's end puts the file in
 //!   order it stays as it was; what is beside it then, `<file>.merge-…`, nobody needs.

@@ -1,6 +1,7 @@
 //! From a stream to its session's file.
 
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 
 use nvtxw_backend::Result;
@@ -12,8 +13,12 @@ use crate::sink::Sink;
 pub(crate) const RUN: usize = 1 << 18;
 
 /// What a stream has for the file, gathered in runs.
+///
+/// A long run that comes while another stream is writing waits until the next one, so that its stream goes on meanwhile.
 pub(crate) struct Outlet {
     sink: Arc<Sink>,
+    /// What waits; it belongs before `out`.
+    waiting: Waiting,
     /// Whole packets or lines, and those that are in the making.
     pub(crate) out: Writer,
     /// Events in `out`.
@@ -23,10 +28,20 @@ pub(crate) struct Outlet {
     lost: u64,
 }
 
+/// A run that waits.
+#[derive(Default)]
+struct Waiting {
+    bytes: Writer,
+    /// Of the bytes. Empty if nothing waits.
+    range: Range<usize>,
+    events: u64,
+}
+
 impl Outlet {
     pub(crate) fn new(sink: Arc<Sink>) -> Self {
         Self {
             sink,
+            waiting: Waiting::default(),
             out: Writer::default(),
             events: 0,
             result: Ok(()),
@@ -55,16 +70,80 @@ impl Outlet {
             return;
         }
         // What is long goes to the file from where it is; results are kept for the last run.
-        let _ = self.send();
+        let _ = self.send_all();
         self.write(events, bytes);
     }
 
-    /// Appends what there is to the file.
+    /// Takes whole events that are a `range` of `bytes`. If they have to wait, it takes the buffer, and leaves another one.
+    pub(crate) fn append_or_keep(&mut self, events: u64, bytes: &mut Writer, range: Range<usize>) {
+        let run = &bytes.as_bytes()[range.clone()];
+        if run.len() < RUN {
+            self.append(events, run);
+            return;
+        }
+        let _ = self.send_all();
+        if let Some(sent) = self.sink.try_append(run) {
+            self.note(events, sent);
+            return;
+        }
+        mem::swap(&mut self.waiting.bytes, bytes);
+        self.waiting.range = range;
+        self.waiting.events = events;
+    }
+
+    /// Writes what waits, if nobody else is writing.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send), if something waits.
+    #[inline]
+    pub(crate) fn catch_up(&mut self) -> Result<()> {
+        match self.waiting.range.is_empty() {
+            true => Ok(()),
+            false => self.try_waiting(),
+        }
+    }
+
+    #[cold]
+    fn try_waiting(&mut self) -> Result<()> {
+        let Waiting { bytes, range, .. } = &self.waiting;
+        if let Some(sent) = self.sink.try_append(&bytes.as_bytes()[range.clone()]) {
+            self.waiting.range = 0..0;
+            self.note(self.waiting.events, sent);
+        }
+        self.result.clone()
+    }
+
+    /// Appends what there is to the file, and what waits too.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub(crate) fn send_all(&mut self) -> Result<()> {
+        self.send_waiting();
+        self.send()
+    }
+
+    /// Gives the memory back that waiting runs take.
+    pub(crate) fn shrink(&mut self) {
+        self.send_waiting();
+        self.waiting.bytes = Writer::default();
+    }
+
+    fn send_waiting(&mut self) {
+        let range = mem::take(&mut self.waiting.range);
+        if !range.is_empty() {
+            let waiting = mem::take(&mut self.waiting.bytes);
+            self.write(self.waiting.events, &waiting.as_bytes()[range]);
+            self.waiting.bytes = waiting;
+        }
+    }
+
+    /// Appends what there is to the file; without it, what waits goes on waiting.
     ///
     /// # Errors
     /// The first error of this and all earlier runs.
     pub(crate) fn send(&mut self) -> Result<()> {
         if !self.out.is_empty() {
+            self.send_waiting();
             let out = mem::take(&mut self.out);
             let events = mem::take(&mut self.events);
             self.write(events, out.as_bytes());
@@ -80,11 +159,126 @@ impl Outlet {
 
     fn write(&mut self, events: u64, bytes: &[u8]) {
         let sent = self.sink.append(bytes);
+        self.note(events, sent);
+    }
+
+    fn note(&mut self, events: u64, sent: Result<()>) {
         if sent.is_err() {
             self.lost += events;
         }
         if self.result.is_ok() {
             self.result = sent;
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::replay::TempDir;
+    use crate::sink::Framing;
+
+    const BYTES: Framing = Framing {
+        whole: <[u8]>::len,
+        tail: b"",
+    };
+
+    fn outlet(path: &Path) -> Outlet {
+        Outlet::new(Arc::new(Sink::create(path, true, BYTES).unwrap()))
+    }
+
+    /// As long as a run, after a byte that does not belong to it.
+    fn run(byte: u8) -> (Writer, Range<usize>) {
+        let mut bytes = Writer::default();
+        bytes.raw(b"-");
+        bytes.raw(&vec![byte; RUN]);
+        (bytes, 1..RUN + 1)
+    }
+
+    /// Each byte with how many of it follow one another.
+    fn runs(path: &Path) -> Vec<(u8, usize)> {
+        let bytes = std::fs::read(path).unwrap();
+        let runs = bytes.chunk_by(|byte, next| byte == next);
+        runs.map(|run| (run[0], run.len())).collect()
+    }
+
+    #[test]
+    fn a_long_run_waits_for_another_stream_and_stays_in_its_place() {
+        let dir = TempDir::new();
+        let path = dir.path().join("a");
+        let mut outlet = outlet(&path);
+        let sink = Arc::clone(outlet.sink());
+        let (mut bytes, range) = run(b'a');
+        let held = sink.hold();
+        outlet.append_or_keep(3, &mut bytes, range);
+        assert!(bytes.is_empty(), "the buffer waits");
+        outlet.send().unwrap();
+        outlet.catch_up().unwrap();
+        assert_eq!(runs(&path), []);
+        drop(held);
+        outlet.append(1, b"b");
+        outlet.send().unwrap();
+        let mut want = vec![(b'a', RUN), (b'b', 1)];
+        assert_eq!(runs(&path), want);
+
+        for (byte, send) in [
+            (b'c', Outlet::catch_up as fn(&mut Outlet) -> Result<()>),
+            (b'd', Outlet::send_all),
+            (b'e', |outlet| {
+                outlet.shrink();
+                outlet.send()
+            }),
+            (b'f', |outlet| {
+                let (mut bytes, range) = run(b'f');
+                outlet.append(1, &bytes.as_bytes()[range.clone()]);
+                outlet.append_or_keep(1, &mut bytes, range);
+                assert_eq!(bytes.len(), 1 + RUN, "nothing is in its way");
+                outlet.send()
+            }),
+        ] {
+            let (mut bytes, range) = run(byte);
+            let held = sink.hold();
+            outlet.append_or_keep(1, &mut bytes, range);
+            drop(held);
+            assert_eq!(runs(&path), want);
+            send(&mut outlet).unwrap();
+            want.push((byte, if byte == b'f' { 3 * RUN } else { RUN }));
+            assert_eq!(runs(&path), want);
+        }
+        assert_eq!(outlet.lost(), 0);
+    }
+
+    #[test]
+    fn a_short_run_does_not_wait_for_its_buffer() {
+        let dir = TempDir::new();
+        let path = dir.path().join("a");
+        let mut outlet = outlet(&path);
+        let (mut bytes, range) = run(b'a');
+        let sink = Arc::clone(outlet.sink());
+        let held = sink.hold();
+        outlet.append_or_keep(1, &mut bytes, 0..range.end - 2);
+        assert_eq!(bytes.len(), range.end);
+        drop(held);
+        outlet.send().unwrap();
+        assert_eq!(runs(&path), [(b'-', 1), (b'a', RUN - 2)]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_error_of_a_run_that_waited_is_told_with_its_events() {
+        let mut outlet = outlet(Path::new("/dev/full"));
+        let sink = Arc::clone(outlet.sink());
+        let (mut bytes, range) = run(b'a');
+        let held = sink.hold();
+        outlet.append_or_keep(3, &mut bytes, range);
+        outlet.send().unwrap();
+        drop(held);
+        let refusal = outlet.catch_up().unwrap_err();
+        assert_eq!(outlet.lost(), 3);
+        assert!(refusal.reason().starts_with("writing /dev/full: "));
+        assert_eq!(outlet.send_all().unwrap_err(), refusal);
+        assert_eq!(outlet.lost(), 3);
     }
 }

@@ -221,6 +221,18 @@ impl FormatStream for PerfettoStream {
         self.packets.send()
     }
 
+    fn send_all(&mut self) -> Result<()> {
+        self.packets.outlet().send_all()
+    }
+
+    fn catch_up(&mut self) -> Result<()> {
+        self.packets.outlet().catch_up()
+    }
+
+    fn shrink(&mut self) {
+        self.packets.outlet().shrink();
+    }
+
     fn lost(&self) -> u64 {
         self.packets.lost()
     }

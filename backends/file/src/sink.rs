@@ -6,7 +6,7 @@ use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Seek, SeekFrom, Write};
 use std::path::{self, Path, PathBuf};
 use std::process;
-use std::sync::{Arc, PoisonError};
+use std::sync::{self, Arc, PoisonError};
 
 use nvtxw_backend::{Refusal, Result};
 
@@ -147,6 +147,24 @@ impl Sink {
         self.write(packed.as_bytes(), self.framing.tail)
     }
 
+    /// The same if nobody else appends just now, else `None`.
+    pub(crate) fn try_append(&self, parts: &[u8]) -> Option<Result<()>> {
+        if self.pack.is_some() {
+            // That takes longer than to wait.
+            return Some(self.append(parts));
+        }
+        if let Err(refusal) = self.check_process() {
+            return Some(Err(refusal));
+        }
+        let state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(sync::TryLockError::Poisoned(state)) => state.into_inner(),
+            Err(sync::TryLockError::WouldBlock) => return None,
+        };
+        let tail = self.framing.tail;
+        Some(self.write_to(state, |state| state.write(parts, tail, self.framing)))
+    }
+
     /// Appends what the file ends with instead of its tail, and is as long at least.
     pub(crate) fn finish(&self, end: &[u8]) -> Result<()> {
         self.write(end, b"")
@@ -164,7 +182,14 @@ impl Sink {
 
     fn write_with(&self, write: impl FnOnce(&mut State) -> io::Result<()>) -> Result<()> {
         self.check_process()?;
-        let mut state = self.lock();
+        self.write_to(self.lock(), write)
+    }
+
+    fn write_to(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        write: impl FnOnce(&mut State) -> io::Result<()>,
+    ) -> Result<()> {
         if state.error.is_none()
             && let Err(error) = write(&mut state)
         {
@@ -197,6 +222,12 @@ impl Sink {
             )));
         }
         Ok(())
+    }
+
+    /// Keeps others from appending for as long as what it returns is there.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn hold(&self) -> impl Sized + '_ {
+        self.lock()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -501,6 +532,38 @@ mod loom {
                 false if at("<1a>") < at("<2a>") => outcomes[1].met(),
                 false => {}
             }
+        });
+    }
+
+    #[test]
+    fn what_is_not_appended_at_once_can_be_later() {
+        let dir = TempDir::new();
+        let path = dir.path().join("a.pftrace");
+        model(["at once", "later"], move |outcomes| {
+            let sink = Arc::new(Sink::create(&path, true, WORDS).unwrap());
+            let append = |runs: [&'static str; 2]| {
+                let sink = Arc::clone(&sink);
+                thread::spawn(move || {
+                    let [first, second] = runs.map(str::as_bytes);
+                    let is_done = sink.try_append(first).map(Result::unwrap).is_some();
+                    if !is_done {
+                        sink.append(first).unwrap();
+                    }
+                    sink.append(second).unwrap();
+                    is_done
+                })
+            };
+            let threads = [append(["<1a>", "<1bb>"]), append(["<2a>", "<2bb>"])];
+            let done = threads.map(|thread| thread.join().unwrap());
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert_eq!(sink.lock().len, text.len() as u64);
+            let at = |run: &str| text.find(run).unwrap();
+            assert!(
+                at("<1a>") < at("<1bb>") && at("<2a>") < at("<2bb>"),
+                "{text}"
+            );
+            assert_eq!(text.len(), 18);
+            outcomes[usize::from(done != [true; 2])].met();
         });
     }
 

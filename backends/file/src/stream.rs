@@ -251,7 +251,7 @@ impl<F: Format> StreamIn<F> {
             if self.timeline.must_write() {
                 self.timeline.flush(self.out.begin());
                 self.note_marks();
-                self.timeline.share_memory();
+                self.share_memory();
                 self.out.send()?;
             }
         }
@@ -259,6 +259,12 @@ impl<F: Format> StreamIn<F> {
             self.out.send_pending()?;
         }
         Ok(())
+    }
+
+    fn share_memory(&mut self) {
+        if self.timeline.share_memory() {
+            self.out.shrink();
+        }
     }
 
     /// Learns what is known of clocks by now.
@@ -459,6 +465,7 @@ impl<F: Format> Stream for StreamIn<F> {
                 }
             }
         }
+        keep(self.out.catch_up());
         self.timeline.end_batch();
         self.tell_breaks("EventBatchWrite");
         result
@@ -527,7 +534,7 @@ impl<F: Format> Flush for StreamIn<F> {
         self.retime();
         self.timeline.rest(self.out.begin());
         self.note_marks();
-        self.out.send()?;
+        self.out.send_all()?;
         Ok(true)
     }
 
@@ -537,9 +544,9 @@ impl<F: Format> Flush for StreamIn<F> {
             self.retime();
             self.timeline.flush_all(self.out.begin());
             self.note_marks();
-            self.timeline.share_memory();
-            self.out.send()?;
+            self.share_memory();
         }
+        self.out.send_all()?;
         self.out.make_readable()
     }
 }

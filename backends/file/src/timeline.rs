@@ -14,6 +14,7 @@ mod retime;
 
 use std::collections::HashMap;
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 
 use self::claims::Claims;
@@ -50,6 +51,10 @@ pub(crate) trait Emit {
     fn value(&mut self, counter: u32, time: i64, fields: &[u8]);
     /// So many events on one track, in the form that they have in the file.
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]);
+    /// The same for a `range` of bytes, which may be taken; then another buffer is there instead.
+    fn ready_to_keep(&mut self, on: On, events: u64, bytes: &mut Writer, range: Range<usize>) {
+        self.ready(on, events, &bytes.as_bytes()[range]);
+    }
     /// What follows is by clocks that this number stands for. Only who writes events once more has to
     /// know.
     fn mark(&mut self, _number: u32) {}
@@ -261,8 +266,8 @@ impl Timeline {
         true
     }
 
-    /// Gives half of its memory to others, if they need it.
-    pub(crate) fn share_memory(&mut self) {
+    /// Gives half of its memory to others, if they need it. Returns whether it did.
+    pub(crate) fn share_memory(&mut self) -> bool {
         let Limits { items, bytes } = self.allowed;
         let half = Limits {
             items: items / 2,
@@ -270,13 +275,14 @@ impl Timeline {
         };
         let less = half.max(LEAST).min(self.allowed);
         if less == self.allowed || !self.share.is_wanted() {
-            return;
+            return false;
         }
         for part in [&mut self.old, &mut self.new] {
             part.shrink_to(less);
         }
         self.share.give(self.allowed.size() - less.size());
         self.allowed = less;
+        true
     }
 
     /// Whether there is something that the file has not.
@@ -370,16 +376,14 @@ impl Timeline {
             self.turn();
         }
         let mut part = mem::take(&mut self.old);
-        if self.sorted {
-            self.write_up_to_last(&part, out);
-        } else {
+        if !self.sorted {
             part.append(&mut self.new);
             part.sort();
             // What stays is the new part until the turn below.
             self.new.take_half(&mut part);
             self.sorted = true;
-            self.write_up_to_last(&part, out);
         }
+        self.write_up_to_last(&mut part, out);
         part.clear();
         self.old = part;
         self.turn();
@@ -416,13 +420,13 @@ impl Timeline {
         let mut part = mem::take(&mut self.old);
         let mut last = mem::take(&mut self.new);
         if self.sorted {
-            self.write_up_to_last(&part, out);
+            self.write_up_to_last(&mut part, out);
         } else {
             part.append(&mut last);
             part.sort();
             mem::swap(&mut part, &mut last);
         }
-        self.write(&last, |_, _| true, out);
+        self.write(&mut last, |_, _| true, out);
         if let Some(item) = last.items.last() {
             self.advance(item.start);
         }
@@ -484,7 +488,7 @@ impl Timeline {
 
     /// Writes the items of `part`, which are in order, and the pushes that belong before its last
     /// one.
-    fn write_up_to_last(&mut self, part: &Part, out: &mut impl Emit) {
+    fn write_up_to_last(&mut self, part: &mut Part, out: &mut impl Emit) {
         if let Some(last) = part.items.last() {
             self.advance(last.start);
             let last = last.key();
@@ -492,8 +496,9 @@ impl Timeline {
         }
     }
 
-    /// Writes the items of `part`, which are in order, and the pushes that are due, by place and key.
-    fn write<E: Emit>(&mut self, part: &Part, is_due: impl Fn(u32, Key) -> bool, out: &mut E) {
+    /// Writes the items of `part`, which are in order, and the pushes that are due, by place and key. The part's bytes are
+    /// others then.
+    fn write<E: Emit>(&mut self, part: &mut Part, is_due: impl Fn(u32, Key) -> bool, out: &mut E) {
         self.note_written(part);
         let due = self.due_pushes(is_due);
         let mut due = due.iter().peekable();
@@ -554,7 +559,7 @@ impl Timeline {
             let (fields, nests) = (E::fields_of(bytes), item.kind == Kind::PushPop);
             out.range(item.track, lane, item.start, item.end, nests, fields);
         }
-        run.end(part, out);
+        run.end_part(part, out);
         for push in due {
             self.open(push, out);
         }

@@ -1,6 +1,7 @@
 //! Lines: from ordered events to the text of the file.
 
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -167,7 +168,20 @@ impl Lines {
         (self.counters.len() - 1) as u32
     }
 
-    /// Appends what is to the file.
+    /// What follows is on a first lane, or of a counter.
+    fn use_ready(&mut self, on: On) {
+        match on {
+            On::Place(place) => self.use_lane(place, 0),
+            On::Counter(counter) => self.use_counter(counter),
+        }
+    }
+
+    /// Where this goes to the file.
+    pub(super) fn outlet(&mut self) -> &mut Outlet {
+        &mut self.outlet
+    }
+
+    /// Appends what there is to the file.
     ///
     /// # Errors
     /// The first error of this and all earlier runs.
@@ -438,11 +452,13 @@ impl Emit for Lines {
     }
 
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]) {
-        match on {
-            On::Place(place) => self.use_lane(place, 0),
-            On::Counter(counter) => self.use_counter(counter),
-        }
+        self.use_ready(on);
         self.outlet.append(events, bytes);
+    }
+
+    fn ready_to_keep(&mut self, on: On, events: u64, bytes: &mut Writer, range: Range<usize>) {
+        self.use_ready(on);
+        self.outlet.append_or_keep(events, bytes, range);
     }
 
     fn fields_of(ready: &[u8]) -> &[u8] {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 
 use nvtxw_backend::Result;
@@ -328,6 +329,20 @@ impl Packets {
         }
     }
 
+    /// What follows is on a first lane, or of a counter.
+    fn use_ready(&mut self, on: On) {
+        let track = match on {
+            On::Place(place) => self.lane(place, 0),
+            On::Counter(counter) => self.counters[counter as usize],
+        };
+        self.use_track(track);
+    }
+
+    /// Where this goes to the file.
+    pub(super) fn outlet(&mut self) -> &mut Outlet {
+        &mut self.outlet
+    }
+
     /// Appends what there is to the file.
     ///
     /// # Errors
@@ -518,12 +533,13 @@ impl Emit for Packets {
     }
 
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]) {
-        let track = match on {
-            On::Place(place) => self.lane(place, 0),
-            On::Counter(counter) => self.counters[counter as usize],
-        };
-        self.use_track(track);
+        self.use_ready(on);
         self.outlet.append(events, bytes);
+    }
+
+    fn ready_to_keep(&mut self, on: On, events: u64, bytes: &mut Writer, range: Range<usize>) {
+        self.use_ready(on);
+        self.outlet.append_or_keep(events, bytes, range);
     }
 
     fn fields_of(ready: &[u8]) -> &[u8] {

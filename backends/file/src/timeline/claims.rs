@@ -206,7 +206,7 @@ impl Timeline {
             place.frontier = place.frontier.max(*bound);
         }
         self.write(
-            &part,
+            &mut part,
             |place, (start, ..)| start < bounds[place as usize],
             out,
         );

@@ -202,6 +202,14 @@ impl Run {
             self.from = self.until;
         }
     }
+
+    /// The same for the last one of a part, whose bytes nobody needs after that.
+    pub(super) fn end_part(self, part: &mut Part, out: &mut impl Emit) {
+        if self.events > 0 {
+            let range = self.from as usize..self.until as usize;
+            out.ready_to_keep(self.on, self.events, &mut part.bytes, range);
+        }
+    }
 }
 
 impl Default for Run {

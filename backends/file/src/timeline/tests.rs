@@ -64,6 +64,11 @@ impl Emit for Recorder {
 
     fn value(&mut self, _counter: u32, _time: i64, _fields: &[u8]) {}
 
+    fn ready_to_keep(&mut self, on: On, events: u64, bytes: &mut Writer, range: Range<usize>) {
+        let kept = mem::take(bytes);
+        self.ready(on, events, &kept.as_bytes()[range]);
+    }
+
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]) {
         let On::Place(place) = on else {
             panic!("a counter");

@@ -276,7 +276,7 @@ fn breaks_are_counted_and_what_is_settled_is_right_all_the_same() {
 
 #[test]
 fn a_claim_makes_a_window_small_until_it_turns_out_false() {
-    let write = |timeline: &mut Timeline, times: std::ops::Range<i64>| {
+    let write = |timeline: &mut Timeline, times: Range<i64>| {
         let mut out = Recorder::default();
         for time in times {
             let (start, end) = (time, time + 1);
