@@ -1,10 +1,15 @@
 //! What the log says where no hook is set: on standard error, not too much of it.
 
+use std::ffi::CStr;
 use std::process::Command;
-
-use nvtxw_abi::raw::{nvtxwInterface_v2_t, nvtxwSessionAttributes_t, nvtxwStreamAttributes_t};
-use nvtxw_backend::*;
+use std::ptr;
 use std::sync::Arc;
+
+use nvtxw_abi::raw::{
+    nvtxwInterface_v2_t, nvtxwSessionAttributes_t, nvtxwSessionHandle_t, nvtxwStreamAttributes_t,
+    nvtxwStreamHandle_t,
+};
+use nvtxw_backend::*;
 
 struct Quiet;
 
@@ -56,11 +61,55 @@ impl Stream for Quiet {
     }
 }
 
+/// Begins a session; its handle is null where that is refused.
+fn begin(backend: &InProcess, name: &CStr) -> (ResultCode, nvtxwSessionHandle_t) {
+    let attr = nvtxwSessionAttributes_t {
+        structSize: size_of::<nvtxwSessionAttributes_t>(),
+        name: name.as_ptr(),
+        configString: ptr::null(),
+    };
+    let mut session = ptr::null_mut();
+    // SAFETY:
+    // - The name is null-terminated, and there is no config.
+    let code = unsafe { backend.begin(&attr, &mut session) };
+    (code, session)
+}
+
+/// Opens a stream, or tries to where `has_place` is false.
+fn open(
+    backend: &InProcess,
+    session: nvtxwSessionHandle_t,
+    name: &CStr,
+    has_place: bool,
+) -> (ResultCode, nvtxwStreamHandle_t) {
+    let attr = nvtxwStreamAttributes_t {
+        structSize: size_of::<nvtxwStreamAttributes_t>(),
+        name: name.as_ptr(),
+        domain: ptr::null_mut(),
+        scopeId: 0,
+        timeDomainId: 0,
+        orderInterleaving: 0,
+        orderingType: 0,
+        orderingSkid: 0,
+        orderingSkidAmount: 0,
+    };
+    let mut stream = ptr::null_mut();
+    let place = match has_place {
+        true => &raw mut stream,
+        false => ptr::null_mut(),
+    };
+    let open = backend.table().StreamOpen.expect("a member");
+    // SAFETY:
+    // - The session lives; the attributes are what the call says, and so is the place if there is one.
+    let code = unsafe { open(session, &attr, place) };
+    (ResultCode::new(code), stream)
+}
+
 fn refuse(table: &nvtxwInterface_v2_t) {
     let close = table.StreamClose.expect("a member");
     // SAFETY:
     // - Handles are never followed.
-    let code = unsafe { close(std::ptr::null_mut()) };
+    let code = unsafe { close(ptr::null_mut()) };
     assert_eq!(ResultCode::new(code), ResultCode::INVALID_ARGUMENT);
 }
 
@@ -80,58 +129,23 @@ fn thirty_refusals() {
 fn refusals_of_two_sessions() {
     let backend = in_process(Quiet);
     for name in [c"one", c"two"] {
-        let attr = nvtxwSessionAttributes_t {
-            structSize: size_of::<nvtxwSessionAttributes_t>(),
-            name: name.as_ptr(),
-            configString: std::ptr::null(),
-        };
-        let mut session = std::ptr::null_mut();
-        // SAFETY:
-        // - The name is null-terminated, and there is no config.
-        let code = unsafe { backend.begin(&attr, &mut session) };
+        let (code, session) = begin(&backend, name);
         assert_eq!(code, ResultCode::SUCCESS);
-
-        let attr = nvtxwStreamAttributes_t {
-            structSize: size_of::<nvtxwStreamAttributes_t>(),
-            name: c"s".as_ptr(),
-            domain: std::ptr::null_mut(),
-            scopeId: 0,
-            timeDomainId: 0,
-            orderInterleaving: 0,
-            orderingType: 0,
-            orderingSkid: 0,
-            orderingSkidAmount: 0,
-        };
-        let mut stream = std::ptr::null_mut();
-        let open = backend.table().StreamOpen.expect("a member");
-        // SAFETY:
-        // - The session lives; the attributes and the place are what the call says.
-        let code = unsafe { open(session, &attr, &mut stream) };
-        assert_eq!(ResultCode::new(code), ResultCode::SUCCESS);
+        let (code, stream) = open(&backend, session, c"s", true);
+        assert_eq!(code, ResultCode::SUCCESS);
         let write = backend.table().EventWrite.expect("a member");
         for _ in 0..15 {
-            // SAFETY:
-            // - As above.
-            let code = unsafe { open(session, &attr, std::ptr::null_mut()) };
-            assert_eq!(ResultCode::new(code), ResultCode::INVALID_ARGUMENT);
+            let (code, _) = open(&backend, session, c"s", false);
+            assert_eq!(code, ResultCode::INVALID_ARGUMENT);
             // SAFETY:
             // - The stream is open, and there are no payloads.
-            let code = unsafe { write(stream, std::ptr::null(), 0) };
+            let code = unsafe { write(stream, ptr::null(), 0) };
             assert_eq!(ResultCode::new(code), ResultCode::INVALID_ARGUMENT);
         }
     }
     // Sessions that don't begin have no more than this one line each.
     for _ in 0..30 {
-        let attr = nvtxwSessionAttributes_t {
-            structSize: size_of::<nvtxwSessionAttributes_t>(),
-            name: c"refused".as_ptr(),
-            configString: std::ptr::null(),
-        };
-        let mut session = std::ptr::null_mut();
-        // SAFETY:
-        // - The name is null-terminated, and there is no config.
-        let code = unsafe { backend.begin(&attr, &mut session) };
-        assert_eq!(code, ResultCode::FAILED);
+        assert_eq!(begin(&backend, c"refused").0, ResultCode::FAILED);
     }
 }
 
@@ -140,20 +154,13 @@ fn refusals_of_two_sessions() {
 #[ignore = "a part of the other tests"]
 fn a_refusal_of_the_default_domain() {
     let backend = in_process(Quiet);
-    let attr = nvtxwSessionAttributes_t {
-        structSize: size_of::<nvtxwSessionAttributes_t>(),
-        name: c"one".as_ptr(),
-        configString: std::ptr::null(),
-    };
-    let (mut session, mut domain) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY:
-    // - The name is null-terminated, and there is no config.
-    let code = unsafe { backend.begin(&attr, &mut session) };
+    let (code, session) = begin(&backend, c"one");
     assert_eq!(code, ResultCode::SUCCESS);
+    let mut domain = ptr::null_mut();
     let register = backend.table().DomainRegister.expect("a member");
     // SAFETY:
     // - The session lives, and the attributes may be null.
-    let code = unsafe { register(session, std::ptr::null(), &mut domain) };
+    let code = unsafe { register(session, ptr::null(), &mut domain) };
     assert_eq!(ResultCode::new(code), ResultCode::SUCCESS);
     let register = backend.table().CategoryRegister.expect("a member");
     // SAFETY:
@@ -167,32 +174,10 @@ fn a_refusal_of_the_default_domain() {
 #[ignore = "a part of the other tests"]
 fn a_report_of_a_stream_that_is_taken() {
     let backend = in_process(Quiet);
-    let attr = nvtxwSessionAttributes_t {
-        structSize: size_of::<nvtxwSessionAttributes_t>(),
-        name: c"one".as_ptr(),
-        configString: std::ptr::null(),
-    };
-    let (mut session, mut stream) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY:
-    // - The name is null-terminated, and there is no config.
-    let code = unsafe { backend.begin(&attr, &mut session) };
+    let (code, session) = begin(&backend, c"one");
     assert_eq!(code, ResultCode::SUCCESS);
-    let attr = nvtxwStreamAttributes_t {
-        structSize: size_of::<nvtxwStreamAttributes_t>(),
-        name: c"odd".as_ptr(),
-        domain: std::ptr::null_mut(),
-        scopeId: 0,
-        timeDomainId: 0,
-        orderInterleaving: 0,
-        orderingType: 0,
-        orderingSkid: 0,
-        orderingSkidAmount: 0,
-    };
-    let open = backend.table().StreamOpen.expect("a member");
-    // SAFETY:
-    // - The session lives; the attributes and the place are what the call says.
-    let code = unsafe { open(session, &attr, &mut stream) };
-    assert_eq!(ResultCode::new(code), ResultCode::SUCCESS);
+    let (code, _) = open(&backend, session, c"odd", true);
+    assert_eq!(code, ResultCode::SUCCESS);
     let end = backend.table().SessionEnd.expect("a member");
     // SAFETY:
     // - The session lives.

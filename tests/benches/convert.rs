@@ -18,7 +18,7 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const ROUNDS: usize = 7;
 const TIMES: u64 = 10;

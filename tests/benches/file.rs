@@ -3,25 +3,26 @@
 //! `cargo bench -p nvtxw-tests --bench file`. Each line compares two ways to do one thing, measured in turn, the best of
 //! several rounds each: `name: ours A ns, other B ns, ratio R`, per event. An argument selects lines by a part of their name.
 
-use std::error::Error;
+#[path = "file/race.rs"]
+mod race;
+
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, hint, process, thread};
 
 use nvtxw::{Backend, Config, FlexPool, FlexStr, NvtxEvent, Session, StreamOptions, StringHandle};
 use serde::Serialize;
 
+use self::race::{Folder, Result, compare};
+
 const EVENTS: usize = 1_000_000;
 /// Events in one call.
 const BATCH: usize = 4096;
 const NAMES: usize = 64;
-const ROUNDS: usize = 9;
 /// Records that are copied are written in runs of so many.
 const RECORDS: usize = 4096;
-
-type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 #[derive(NvtxEvent, Clone, Copy)]
 #[repr(C)]
@@ -147,40 +148,6 @@ impl Events {
             launches,
             records,
         }
-    }
-}
-
-/// A folder in memory, where there is one.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self> {
-        let shm = Path::new("/dev/shm");
-        let parent = if shm.is_dir() {
-            shm.to_owned()
-        } else {
-            env::temp_dir()
-        };
-        let folder = parent.join(format!("nvtxw-bench-{}", process::id()));
-        fs::create_dir_all(&folder)?;
-        Ok(Self(folder))
-    }
-
-    /// Where a file may be created.
-    fn file(&self) -> Result<PathBuf> {
-        let path = self.0.join("out");
-        if path.is_dir() {
-            fs::remove_dir_all(&path)?;
-        } else if path.exists() {
-            fs::remove_file(&path)?;
-        }
-        Ok(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -341,28 +308,6 @@ fn json(events: &Events, path: &Path) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// The best times of two ways, taken in turn.
-fn compare(
-    name: &str,
-    folder: &Folder,
-    mut ours: impl FnMut(&Path) -> Result<Duration>,
-    mut other: impl FnMut(&Path) -> Result<Duration>,
-) -> Result<()> {
-    let mut best = [Duration::MAX; 2];
-    for _ in 0..ROUNDS {
-        let times = [ours(&folder.file()?)?, other(&folder.file()?)?];
-        for (best, time) in best.iter_mut().zip(times) {
-            *best = time.min(*best);
-        }
-    }
-    let [ours, other] = best.map(|time| time.as_secs_f64() * 1e9 / EVENTS as f64);
-    println!(
-        "{name}: ours {ours:.1} ns, other {other:.1} ns, ratio {:.2}",
-        ours / other
-    );
-    Ok(())
-}
-
 /// Writes a plain range for each of these names, as text.
 fn named(names: &[String], path: &Path) -> Result<Duration> {
     let config = Config::new().set("path", path.to_str().ok_or("the path is not UTF-8")?)?;
@@ -463,33 +408,33 @@ fn main() -> Result<()> {
 
     let name = "ranges in batches / copying records of 64 bytes";
     if is_wanted(name) {
-        compare(name, &folder, by(By::Batch, 1), raw)?;
+        compare(name, EVENTS, &folder, by(By::Batch, 1), raw)?;
     }
     let name = "ranges in batches / JSON by serde_json";
     if is_wanted(name) {
-        compare(name, &folder, by(By::Batch, 1), json)?;
+        compare(name, EVENTS, &folder, by(By::Batch, 1), json)?;
     }
     let name = "ranges in batches as Chrome's JSON / JSON by serde_json";
     if is_wanted(name) {
-        compare(name, &folder, by(By::Format("chrome"), 1), json)?;
+        compare(name, EVENTS, &folder, by(By::Format("chrome"), 1), json)?;
     }
     if cfg!(feature = "parquet") {
         let name = "ranges in batches as Parquet / copying records of 64 bytes";
         if is_wanted(name) {
-            compare(name, &folder, by(By::Format("parquet"), 1), raw)?;
+            compare(name, EVENTS, &folder, by(By::Format("parquet"), 1), raw)?;
         }
     }
     let name = "ranges one by one / in batches";
     if is_wanted(name) {
-        compare(name, &folder, by(By::One, 1), by(By::Batch, 1))?;
+        compare(name, EVENTS, &folder, by(By::One, 1), by(By::Batch, 1))?;
     }
     let name = "ranges in batches, with text / copying records of 64 bytes";
     if is_wanted(name) {
-        compare(name, &folder, by(By::Named, 1), raw)?;
+        compare(name, EVENTS, &folder, by(By::Named, 1), raw)?;
     }
     let name = "plain ranges with text, one by one / copying records of 64 bytes";
     if is_wanted(name) {
-        compare(name, &folder, by(By::Text, 1), raw)?;
+        compare(name, EVENTS, &folder, by(By::Text, 1), raw)?;
     }
     let name = "1,000,000 distinct texts / 100,000 distinct texts, ten times";
     if is_wanted(name) {
@@ -497,13 +442,13 @@ fn main() -> Result<()> {
             .map(|i| format!("the kernel with the number {i}"))
             .collect();
         let tenth = |path: &Path| Ok(named(&names[..EVENTS / 10], path)? * 10);
-        compare(name, &folder, |path| named(&names, path), tenth)?;
+        compare(name, EVENTS, &folder, |path| named(&names, path), tenth)?;
     }
     // Both streams have all events: twice the work.
     let name = "an event on each of two streams, two threads / on one stream, two times";
     if is_wanted(name) {
         let twice = |path: &Path| Ok(ours(events, path, 1, By::Batch)? * 2);
-        compare(name, &folder, by(By::Batch, 2), twice)?;
+        compare(name, EVENTS, &folder, by(By::Batch, 2), twice)?;
     }
     #[cfg(target_os = "linux")]
     for (name, streams, each, is_text, limit) in [

@@ -160,6 +160,35 @@ fn check_counters(info: &Value) {
     );
 }
 
+/// What all formats of ours but Chrome's tell of the streams.
+fn check_streams(info: &Value) {
+    check_scene(info);
+    let counts = &info["counts"];
+    assert_eq!(
+        (&counts["pushpop"], &counts["startend"]),
+        (&json!(40), &json!(301))
+    );
+    // Each kernel's number of the launch that it shares with another.
+    assert_eq!(counts["flows"], 300);
+    assert_eq!(info["facts"]["nvtxw.end_without_start"], 1);
+    let gpu = only(&info["streams"], "name", "gpu 0");
+    assert_eq!(
+        (&gpu["ranges"], &gpu["samples"]),
+        (&json!(300), &json!(243))
+    );
+    let scope = only(&gpu["scopes"], "path", "GPU[0]/Engine/sim");
+    assert_eq!(
+        (&scope["ranges"], &scope["start_ns"]),
+        (&json!(300), &json!(1000))
+    );
+    let host = only(&info["streams"], "name", "host");
+    assert_eq!(
+        (&host["ranges"], &host["open_ranges"]),
+        (&json!(41), &json!(1))
+    );
+    check_kernel(info);
+}
+
 /// What must be told of the kernels' schema by files that the backend completed.
 fn check_kernel(info: &Value) {
     let kernel = only(&info["schemas"], "name", "Kernel");

@@ -1,18 +1,18 @@
 //! Captures beside writing the same bytes: `capture: ours A ns, other B ns, ratio R`, per event, the best of several rounds in turn.
 
-use std::error::Error;
-use std::fs::{self, File};
+#[path = "../file/race.rs"]
+mod race;
+
+use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
-use std::{env, process};
 
 use nvtxw::{Backend, Config, NvtxEvent, Session, StreamOptions, StringHandle};
 
-const EVENTS: usize = 1_000_000;
-const ROUNDS: usize = 9;
+use self::race::{Folder, Result, compare};
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+const EVENTS: usize = 1_000_000;
 
 #[derive(NvtxEvent, Clone, Copy)]
 #[repr(C)]
@@ -28,37 +28,6 @@ struct Kernel {
     shared: u64,
     registers: u32,
     occupancy: f32,
-}
-
-/// A folder in memory, where there is one.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self> {
-        let shm = Path::new("/dev/shm");
-        let parent = match shm.is_dir() {
-            true => shm.to_owned(),
-            false => env::temp_dir(),
-        };
-        let folder = parent.join(format!("nvtxw-convert-{}", process::id()));
-        fs::create_dir_all(&folder)?;
-        Ok(Self(folder))
-    }
-
-    /// Where a file may be created.
-    fn file(&self) -> Result<PathBuf> {
-        let path = self.0.join("out");
-        if path.exists() {
-            fs::remove_file(&path)?;
-        }
-        Ok(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 fn kernels(name: StringHandle) -> Vec<Kernel> {
@@ -112,28 +81,6 @@ fn written(path: &Path, batch: usize) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// The best times of two ways, taken in turn.
-fn compare(
-    name: &str,
-    folder: &Folder,
-    mut ours: impl FnMut(&Path) -> Result<Duration>,
-    mut other: impl FnMut(&Path) -> Result<Duration>,
-) -> Result<()> {
-    let mut best = [Duration::MAX; 2];
-    for _ in 0..ROUNDS {
-        let times = [ours(&folder.file()?)?, other(&folder.file()?)?];
-        for (best, time) in best.iter_mut().zip(times) {
-            *best = time.min(*best);
-        }
-    }
-    let [ours, other] = best.map(|time| time.as_secs_f64() * 1e9 / EVENTS as f64);
-    println!(
-        "{name}: ours {ours:.2} ns, other {other:.2} ns, ratio {:.2}",
-        ours / other
-    );
-    Ok(())
-}
-
 /// Prints the lines.
 pub fn lines() -> Result<()> {
     let folder = Folder::new()?;
@@ -144,6 +91,7 @@ pub fn lines() -> Result<()> {
     ] {
         compare(
             name,
+            EVENTS,
             &folder,
             |path| captured(path, batch),
             |path| written(path, batch),
