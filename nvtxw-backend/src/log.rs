@@ -1,8 +1,8 @@
 //! Diagnostics: every refusal is reported, with its reason.
 //!
 //! A producer in the same program can get the reason with the code, any other gets the code alone. The reasons go to the hook
-//! that [`set_hook`] sets, by default to standard error, there at most 20 lines per session, and 20 for all that is on no
-//! session. The environment variable `NVTXW_LOG=off` silences that default. How many there were a session is
+//! that [`set_hook`] sets, by default to standard error, there at most 20 of a session, and 20 of all that is on no
+//! session, with a line that says so. The environment variable `NVTXW_LOG=off` silences that default. How many there were a session is
 //! [told](crate::Session::note_refusals) at its end.
 
 use std::io::Write;
