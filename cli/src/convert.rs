@@ -246,9 +246,8 @@ pub fn onto(
     let columns = table::Columns::default();
     let read = read_as(source, input, path, &columns, &mut trace);
     let flows = ties::resolve(&mut trace)?;
-    if trace.number == 0 {
-        read?;
-        return Ok(());
+    if read.is_err() && trace.number == 0 {
+        return read;
     }
     let mut session = Session::begin(backend, &name(path), config)?;
     write::write(&mut session, trace, flows, |_| {})?;

@@ -103,6 +103,13 @@ fn other_traces_are_converted_and_checked() {
         (&*said.out, &*said.err, said.code),
         ("no findings\n", "", 0)
     );
+    // Nothing is in it, which is no misuse.
+    fs::write(&path, "[]").unwrap();
+    let said = check(&[path.to_str().unwrap()]);
+    assert_eq!(
+        (&*said.out, &*said.err, said.code),
+        ("no findings\n", "", 0)
+    );
     fs::write(&path, "\u{0}\u{1}").unwrap();
     let said = check(&[path.to_str().unwrap()]);
     assert_eq!((&*said.out, said.code), ("", 2));

@@ -80,6 +80,14 @@ pub fn open(options: &Options, earliest: Option<i64>) -> Result<Output> {
     {
         set("base", &earliest.to_string())?;
     }
+    let is_folder =
+        |(key, value): &(String, String)| key.trim() == "format" && value.trim() == "parquet";
+    if copied.is_some() && settings.iter().any(is_folder) {
+        return Err(Error::Usage(
+            "a Parquet dataset is a folder, which can't go to standard output: name a folder as OUT"
+                .to_owned(),
+        ));
+    }
     let backend = match &options.backend {
         Some(library) => load(library)?,
         None => Backend::embedded(),

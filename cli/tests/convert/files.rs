@@ -292,6 +292,17 @@ fn settings_reach_the_backend() {
 }
 
 #[test]
+fn a_folder_can_not_go_to_standard_output() {
+    let mut command = command();
+    command.args(["-", "-o", "-", "--config", "format=parquet"]);
+    let scratch = Scratch::new("convert-folder");
+    fs::write(scratch.path("in.json"), format!("[{EVENT}]")).unwrap();
+    command.stdin(fs::File::open(scratch.path("in.json")).unwrap());
+    let error = "error: a Parquet dataset is a folder, which can't go to standard output: name a folder as OUT\n";
+    assert_eq!(said(&command.output().unwrap()), (2, error.to_owned()));
+}
+
+#[test]
 fn a_backend_that_is_no_library_is_named() {
     let scratch = Scratch::new("convert-backend");
     let input = scratch.path("in.json");
