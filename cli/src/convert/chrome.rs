@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
-use super::event::{Event, Spans};
+use super::event::{Arg, Event, Spans};
 use super::text::{Place, Text};
 use super::warnings::Warnings;
 use crate::error::{Error, Result};
@@ -47,6 +47,7 @@ pub fn read(input: impl Read + Send, path: &Path, sink: &mut impl Sink) -> Resul
                 path,
                 rest: Rest::default(),
                 events: Vec::new(),
+                args: Vec::new(),
                 batches,
             };
             let result = reader.document();
@@ -60,7 +61,7 @@ pub fn read(input: impl Read + Send, path: &Path, sink: &mut impl Sink) -> Resul
         let taken = incoming.into_iter().try_for_each(|batch: Batch| {
             batch.events.iter().try_for_each(|spans| {
                 let place = || batch.start.behind(&batch.text, spans.start);
-                sink.event(&spans.event(&batch.text), &place)
+                sink.event(&spans.event(&batch.text, &batch.args), &place)
             })
         });
         let (result, rest) = reader
@@ -76,14 +77,16 @@ struct Batch {
     text: String,
     start: Place,
     events: Vec<Spans>,
+    args: Vec<Arg>,
 }
 
 struct Reader<'p, R> {
     text: Text<R>,
     path: &'p Path,
     rest: Rest,
-    /// Those in the window that were read.
+    /// Those in the window that were read, and all their arguments.
     events: Vec<Spans>,
+    args: Vec<Arg>,
     batches: SyncSender<Batch>,
 }
 
@@ -219,7 +222,7 @@ impl<R: Read> Reader<'_, R> {
     fn event(&mut self) -> Result<bool> {
         loop {
             let (window, start) = self.text.window();
-            if let Some((spans, len)) = Spans::find(window, start) {
+            if let Some((spans, len)) = Spans::find(window, start, &mut self.args) {
                 self.events.push(spans);
                 self.text.take(len);
                 return Ok(true);
@@ -267,11 +270,11 @@ impl<R: Read> Reader<'_, R> {
             return true;
         }
         let (text, start) = self.text.split();
-        let events = mem::take(&mut self.events);
         let batch = Batch {
             text,
             start,
-            events,
+            events: mem::take(&mut self.events),
+            args: mem::take(&mut self.args),
         };
         self.batches.send(batch).is_ok()
     }

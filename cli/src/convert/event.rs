@@ -2,18 +2,29 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use serde_json::value::RawValue;
 
 use super::columns::string;
 use super::decimal::scaled;
-use super::json;
+use super::json::{self, Level, Member};
 
 /// The members that a converter needs, still as text: times are decimal numbers that no float can hold, and a member of the
 /// wrong type has to be named.
 pub struct Event<'a> {
     text: &'a str,
     spans: &'a Spans,
+    args: &'a [Arg],
+}
+
+/// The arguments of an event.
+#[derive(Clone, Copy)]
+pub struct Args<'a> {
+    /// As they stand in the file.
+    pub json: &'a str,
+    text: &'a str,
+    spans: &'a [Arg],
 }
 
 /// A member that is converted.
@@ -76,6 +87,14 @@ impl fmt::Display for Bad {
     }
 }
 
+/// Where an argument is in a text.
+pub struct Arg {
+    /// Beginnings and lengths.
+    name: (u32, u32),
+    value: (u32, u32),
+    is_escaped: bool,
+}
+
 /// Where the members of an event are in a text, so that they go to another thread with it.
 pub struct Spans {
     /// Where the event begins.
@@ -84,18 +103,36 @@ pub struct Spans {
     parts: [(u32, u32); Part::Args as usize + 1],
     /// Members that aren't converted.
     others: Vec<Box<str>>,
+    /// Its arguments, among those of others.
+    args: Range<u32>,
 }
 
 impl Spans {
     /// Of the event that begins at `start` in `text`, and its length; `None` if there is no whole one. Of a member that stands
-    /// twice, the last counts.
-    pub fn find(text: &str, start: usize) -> Option<(Self, usize)> {
+    /// twice, the last counts. Its arguments are added to `args`.
+    pub fn find(text: &str, start: usize, args: &mut Vec<Arg>) -> Option<(Self, usize)> {
+        let mut first = args.len();
         let mut spans = Self {
             start,
             parts: Default::default(),
             others: Vec::new(),
+            args: 0..0,
         };
-        let len = json::members(&text[start..], |member| {
+        let span = |part: &str| {
+            let start = part.as_ptr().addr() - text.as_ptr().addr();
+            (start as u32, part.len() as u32)
+        };
+        let before = args.len();
+        let len = json::members_and_inner(&text[start..], "args", |level, member| {
+            if level == Level::Inner {
+                let (name, is_escaped) = member.raw_name();
+                args.push(Arg {
+                    name: span(name),
+                    value: span(member.value),
+                    is_escaped,
+                });
+                return;
+            }
             let name = member.name();
             let part = match &*name {
                 "ph" => Part::Ph,
@@ -110,7 +147,11 @@ impl Spans {
                 "scope" => Part::Scope,
                 "s" => Part::S,
                 "bp" => Part::Bp,
-                "args" => Part::Args,
+                "args" => {
+                    spans.args = first as u32..args.len() as u32;
+                    first = args.len();
+                    Part::Args
+                }
                 // What the built-in backend adds for itself.
                 "flow" | "end_flow" | "source" | "delta" => return,
                 _ => {
@@ -118,15 +159,22 @@ impl Spans {
                     return;
                 }
             };
-            let start = member.value.as_ptr().addr() - text.as_ptr().addr();
-            spans.parts[part as usize] = (start as u32, member.value.len() as u32);
-        })?;
-        Some((spans, len))
+            spans.parts[part as usize] = span(member.value);
+        });
+        if len.is_none() {
+            args.truncate(before);
+        }
+        Some((spans, len?))
     }
 
-    /// The event in that text.
-    pub fn event<'a>(&'a self, text: &'a str) -> Event<'a> {
-        Event { text, spans: self }
+    /// The event in that text, with its arguments in those.
+    pub fn event<'a>(&'a self, text: &'a str, args: &'a [Arg]) -> Event<'a> {
+        let Range { start, end } = self.args;
+        Event {
+            text,
+            spans: self,
+            args: &args[start as usize..end as usize],
+        }
     }
 }
 
@@ -220,10 +268,14 @@ impl<'a> Event<'a> {
         Ok((start, end))
     }
 
-    /// The arguments as they stand in the file.
-    pub fn args(&self) -> Result<Option<&'a str>, Bad> {
+    /// The arguments, if there are any.
+    pub fn args(&self) -> Result<Option<Args<'a>>, Bad> {
         match self.get(Part::Args) {
-            Some(args) if args.starts_with('{') => Ok(Some(args)),
+            Some(json) if json.starts_with('{') => Ok(Some(Args {
+                json,
+                text: self.text,
+                spans: self.args,
+            })),
             Some(args) if args != "null" => Err(Bad::WrongType("args", "an object")),
             _ => Ok(None),
         }
@@ -235,10 +287,20 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Hands each argument to `each`, in the order of the file.
-pub fn each_arg<'a>(args: &'a str, mut each: impl FnMut(&str, &'a str)) {
-    json::members(args, |member| each(&member.name(), member.value))
-        .expect("it was read as JSON before");
+impl<'a> Args<'a> {
+    /// Hands each argument to `each`, in the order of the file.
+    pub fn each(self, mut each: impl FnMut(&str, &'a str)) {
+        // None is known of members whose name has escapes.
+        if self.spans.is_empty() {
+            json::members(self.json, |member| each(&member.name(), member.value))
+                .expect("it was read as JSON before");
+        }
+        let part = |(start, len): (u32, u32)| &self.text[start as usize..][..len as usize];
+        for arg in self.spans {
+            let member = Member::new((part(arg.name), arg.is_escaped), part(arg.value));
+            each(&member.name(), member.value);
+        }
+    }
 }
 
 fn text<'a>(raw: Option<&'a str>) -> Option<Cow<'a, str>> {
@@ -288,15 +350,18 @@ fn nanoseconds(member: &'static str, json: &str) -> Result<i64, Bad> {
 mod tests {
     use super::*;
 
-    fn parse(json: &str) -> Spans {
-        Spans::find(json, 0).unwrap().0
+    fn parse(json: &str) -> (Spans, Vec<Arg>) {
+        let mut args = Vec::new();
+        let (spans, _) = Spans::find(json, 0, &mut args).unwrap();
+        (spans, args)
     }
 
     #[test]
     fn a_bad_member_is_named() {
         let span = |json| {
-            parse(json)
-                .event(json)
+            let (spans, args) = parse(json);
+            spans
+                .event(json, &args)
                 .span()
                 .map_err(|bad| bad.to_string())
         };
@@ -330,8 +395,8 @@ mod tests {
         }
         let json =
             r#"{"name": 5, "pid": true, "tid": "a\"b", "id": -1, "args": [1], "x": 1, "y": 2}"#;
-        let spans = parse(json);
-        let event = spans.event(json);
+        let (spans, args) = parse(json);
+        let event = spans.event(json, &args);
         assert_eq!(event.name().unwrap(), "5");
         assert_eq!(
             event.process(),
@@ -350,8 +415,9 @@ mod tests {
     #[test]
     fn ids_have_a_second_form() {
         let id = |json| {
-            parse(json)
-                .event(json)
+            let (spans, args) = parse(json);
+            spans
+                .event(json, &args)
                 .id()
                 .map(|id| (id.text.into_owned(), id.is_local))
                 .map_err(|bad| bad.to_string())
@@ -371,5 +437,44 @@ mod tests {
             id(r#"{"id2": {}}"#).unwrap_err(),
             "an event whose `id2` is not an object with `local` or `global` is left out"
         );
+    }
+
+    #[test]
+    fn the_last_arguments_count() {
+        let args = |json: &str| {
+            let mut all = Vec::new();
+            // Those of the event before are not this one's, and none are left of one that is cut.
+            Spans::find(r#"{"args":{"before":0}}"#, 0, &mut all).unwrap();
+            assert!(Spans::find(r#"{"args":{"cut":0},"#, 0, &mut all).is_none());
+            let text = format!("  {json}");
+            let (spans, len) = Spans::find(&text, 2, &mut all).unwrap();
+            assert_eq!(len, json.len());
+            let event = spans.event(&text, &all);
+            let mut found = Vec::new();
+            if let Some(args) = event.args().unwrap() {
+                args.each(|name, value| found.push(format!("{name}={value}")));
+            }
+            found.join(" ")
+        };
+        for (json, want) in [
+            (
+                r#"{"args":{"a":1,"b\n":{"c":[2]}},"x":3}"#,
+                "a=1 b\n={\"c\":[2]}",
+            ),
+            (r#"{"args":{"a":1},"args":{"b":2}}"#, "b=2"),
+            (r#"{"args":{"a":1},"args":null}"#, ""),
+            (r#"{"args":{"a":1},"args":{}}"#, ""),
+            (
+                r#"{"args":{"a":1},"\u0061rgs":{"b":{"args":{"c":2}}}}"#,
+                r#"b={"args":{"c":2}}"#,
+            ),
+            (
+                r#"{"x":{"args":{"a":1}},"args":{"args":{"b":2}}}"#,
+                r#"args={"b":2}"#,
+            ),
+            ("{}", ""),
+        ] {
+            assert_eq!(args(json), want, "{json}");
+        }
     }
 }

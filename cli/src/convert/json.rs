@@ -15,6 +15,22 @@ pub struct Member<'t> {
 }
 
 impl<'t> Member<'t> {
+    /// What stands between the quotes of its name, and whether there are escapes in it.
+    #[inline]
+    pub fn raw_name(&self) -> (&'t str, bool) {
+        (self.raw_name, self.is_escaped)
+    }
+
+    /// Made of that again.
+    #[inline]
+    pub fn new((raw_name, is_escaped): (&'t str, bool), value: &'t str) -> Self {
+        Self {
+            raw_name,
+            is_escaped,
+            value,
+        }
+    }
+
     #[inline]
     pub fn name(&self) -> Cow<'t, str> {
         match self.is_escaped {
@@ -36,20 +52,40 @@ impl<'t> Member<'t> {
 pub fn members<'t>(text: &'t str, mut each: impl FnMut(Member<'t>)) -> Option<usize> {
     let mut scan = Scan { text, at: 0 };
     scan.object(|scan| {
-        let start = scan.at;
-        let is_escaped = scan.string()?;
-        let raw_name = text.get(start + 1..scan.at - 1)?;
-        scan.colon()?;
-        let start = scan.at;
-        scan.value(0)?;
-        each(Member {
-            raw_name,
-            is_escaped,
-            value: text.get(start..scan.at)?,
-        });
+        each(scan.member(|scan, _| scan.value(0))?);
         Some(())
     })?;
     Some(scan.at)
+}
+
+/// The same, and before an object of the name `outer` come its own members.
+pub fn members_and_inner<'t>(
+    text: &'t str,
+    outer: &str,
+    mut each: impl FnMut(Level, Member<'t>),
+) -> Option<usize> {
+    let mut scan = Scan { text, at: 0 };
+    scan.object(|scan| {
+        let member = scan.member(|scan, name| {
+            if name != outer || scan.peek() != b'{' {
+                return scan.value(0);
+            }
+            scan.object(|scan| {
+                each(Level::Inner, scan.member(|scan, _| scan.value(1))?);
+                Some(())
+            })
+        })?;
+        each(Level::Outer, member);
+        Some(())
+    })?;
+    Some(scan.at)
+}
+
+/// Which object a member is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    Outer,
+    Inner,
 }
 
 /// What nests deeper is found without a stack.
@@ -60,7 +96,27 @@ struct Scan<'t> {
     at: usize,
 }
 
-impl Scan<'_> {
+impl<'t> Scan<'t> {
+    /// A member, whose value `value` finds by its name as it stands.
+    #[inline]
+    fn member(
+        &mut self,
+        value: impl FnOnce(&mut Self, &'t str) -> Option<()>,
+    ) -> Option<Member<'t>> {
+        let text = self.text;
+        let start = self.at;
+        let is_escaped = self.string()?;
+        let raw_name = text.get(start + 1..self.at - 1)?;
+        self.colon()?;
+        let start = self.at;
+        value(self, raw_name)?;
+        Some(Member {
+            raw_name,
+            is_escaped,
+            value: text.get(start..self.at)?,
+        })
+    }
+
     /// The next byte; NUL, which is nowhere in JSON, at the end.
     fn peek(&self) -> u8 {
         self.text.as_bytes().get(self.at).copied().unwrap_or(0)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::chrome::{Rest, Sink};
 use super::columns::{Layouts, Values, hash, string, visible};
-use super::event::{Bad, Event, each_arg};
+use super::event::{Bad, Event};
 use super::record::{self, Head, Kind};
 use super::sorter::{Key, Sorter};
 use super::strings::{Strings, Use};
@@ -325,7 +325,7 @@ impl Trace {
         let mut bad = None;
         if let Some(args) = event.args()? {
             let (record, counters) = (&mut self.record, &mut self.counters);
-            each_arg(args, |series, text| {
+            args.each(|series, text| {
                 let text = text
                     .strip_prefix('"')
                     .map_or(text, |text| text.trim_end_matches('"'));
@@ -372,7 +372,7 @@ impl Trace {
         };
         let mut is_found = false;
         if let Some(args) = event.args()? {
-            each_arg(args, |name, value| {
+            args.each(|name, value| {
                 if name == wanted {
                     is_found = facts.set(wanted, value);
                 }
@@ -403,13 +403,13 @@ impl Trace {
         let args = event.args()?;
         if let Some(args) = args {
             let (values, strings) = (&mut self.values, &mut self.strings);
-            each_arg(args, |name, value| values.json(name, value, strings));
+            args.each(|name, value| values.json(name, value, strings));
         }
         self.record(
             kind,
             event.name().as_deref(),
             event.category().as_deref(),
-            || args.map_or(String::new(), str::to_owned),
+            || args.map_or(String::new(), |args| args.json.to_owned()),
         );
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::summary::{
 use super::track::STREAM;
 use super::{args, declared};
 use crate::convert::chrome::{self, Rest, Sink};
-use crate::convert::event::{Bad, Event, each_arg};
+use crate::convert::event::{Bad, Event};
 use crate::convert::text::Place;
 use crate::convert::warnings::Warnings;
 use crate::error::{Error, Result};
@@ -179,7 +179,7 @@ impl Reader {
     /// The number of an event's name; what its arguments are is noted too.
     fn name(&mut self, event: &Event<'_>) -> Result<u32, Bad> {
         if let Some(args) = event.args()? {
-            args::fields(args, &mut self.layouts);
+            args::fields(args.json, &mut self.layouts);
         }
         Ok(self.names.number(&event.name().unwrap_or_default()))
     }
@@ -252,7 +252,7 @@ impl Reader {
         let (mut is_bad, mut count) = (true, 0);
         if let Some(args) = event.args()? {
             let counters = &mut self.counters;
-            each_arg(args, |series, value| {
+            args.each(|series, value| {
                 let Some(value) = number(value.trim_matches('"')) else {
                     return;
                 };
@@ -274,7 +274,7 @@ impl Reader {
         let what = event.name().unwrap_or_default();
         let (mut name, mut description) = (None, None);
         if let Some(args) = event.args()? {
-            each_arg(args, |key, value| {
+            args.each(|key, value| {
                 let text = serde_json::from_str(value).ok();
                 match key {
                     "name" => name = text,
