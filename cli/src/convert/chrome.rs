@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::path::Path;
-use std::sync::mpsc::{self, SyncSender};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::{mem, panic, thread};
 
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::event::{Arg, Event, Spans};
-use super::text::{Place, Text};
+use super::text::{CHUNK, Place, Text};
 use super::warnings::Warnings;
 use crate::error::{Error, Result};
 
@@ -41,6 +41,7 @@ pub struct Rest {
 pub fn read(input: impl Read + Send, path: &Path, sink: &mut impl Sink) -> Result<()> {
     thread::scope(|scope| {
         let (batches, incoming) = mpsc::sync_channel(2);
+        let (taken, used) = mpsc::channel();
         let reader = scope.spawn(|| {
             let mut reader = Reader {
                 text: Text::new(input),
@@ -49,6 +50,7 @@ pub fn read(input: impl Read + Send, path: &Path, sink: &mut impl Sink) -> Resul
                 events: Vec::new(),
                 args: Vec::new(),
                 batches,
+                used,
             };
             let result = reader.document();
             reader.send();
@@ -58,21 +60,28 @@ pub fn read(input: impl Read + Send, path: &Path, sink: &mut impl Sink) -> Resul
             }
             (result, reader.rest)
         });
-        let taken = incoming.into_iter().try_for_each(|batch: Batch| {
+        let result = incoming.into_iter().try_for_each(|batch: Batch| {
             batch.events.iter().try_for_each(|spans| {
                 let place = || batch.start.behind(&batch.text, spans.start);
                 sink.event(&spans.event(&batch.text, &batch.args), &place)
-            })
+            })?;
+            // The reader may have ended.
+            let _ = taken.send(batch);
+            Ok(())
         });
-        let (result, rest) = reader
+        let (read, rest) = reader
             .join()
             .unwrap_or_else(|panic| panic::resume_unwind(panic));
         sink.rest(rest);
-        taken.and(result)
+        result.and(read)
     })
 }
 
+/// The text of a huge event isn't kept.
+const MAX_SPARE: usize = 4 * CHUNK;
+
 /// Events, and the text that they are in.
+#[derive(Default)]
 struct Batch {
     text: String,
     start: Place,
@@ -88,6 +97,8 @@ struct Reader<'p, R> {
     events: Vec<Spans>,
     args: Vec<Arg>,
     batches: SyncSender<Batch>,
+    /// What was made something of, whose memory is used again.
+    used: Receiver<Batch>,
 }
 
 impl<R: Read> Reader<'_, R> {
@@ -269,12 +280,18 @@ impl<R: Read> Reader<'_, R> {
         if self.events.is_empty() {
             return true;
         }
-        let (text, start) = self.text.split();
+        let mut spare = self.used.try_recv().unwrap_or_default();
+        spare.events.clear();
+        spare.args.clear();
+        if spare.text.capacity() > MAX_SPARE {
+            spare.text = String::new();
+        }
+        let (text, start) = self.text.split(spare.text);
         let batch = Batch {
             text,
             start,
-            events: mem::take(&mut self.events),
-            args: mem::take(&mut self.args),
+            events: mem::replace(&mut self.events, spare.events),
+            args: mem::replace(&mut self.args, spare.args),
         };
         self.batches.send(batch).is_ok()
     }
@@ -354,7 +371,6 @@ fn parse<'t, T: Deserialize<'t>>(text: &'t str) -> Result<(T, usize), serde_json
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::CHUNK;
     use super::super::trace::Trace;
     use super::*;
 

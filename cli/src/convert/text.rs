@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
+use std::string::FromUtf8Error;
 
 /// What is read at least at once.
 pub const CHUNK: usize = 1 << 19;
@@ -17,7 +18,6 @@ pub struct Text<R> {
     lines: u64,
     /// The start of a character whose end hasn't been read.
     cut: Vec<u8>,
-    chunk: Vec<u8>,
     /// How many bad sequences of bytes were replaced, and where the first was.
     replaced: u64,
     first_replaced: Option<Place>,
@@ -26,7 +26,7 @@ pub struct Text<R> {
 }
 
 /// A place in a file. Both count from 1, as editors do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub byte: u64,
     pub line: u64,
@@ -41,7 +41,6 @@ impl<R: Read> Text<R> {
             bytes: 0,
             lines: 0,
             cut: Vec::new(),
-            chunk: Vec::new(),
             replaced: 0,
             first_replaced: None,
             error: None,
@@ -53,13 +52,15 @@ impl<R: Read> Text<R> {
         (&self.window, self.taken)
     }
 
-    /// Gives what has been taken since the last time, and where it begins.
-    pub fn split(&mut self) -> (String, Place) {
+    /// Gives what has been taken since the last time, and where it begins. What is left goes into `spare`.
+    pub fn split(&mut self, spare: String) -> (String, Place) {
         let start = Place {
             byte: self.bytes + 1,
             line: self.lines + 1,
         };
-        let mut rest = String::with_capacity(self.window.len() - self.taken + CHUNK);
+        let mut rest = spare;
+        rest.clear();
+        rest.reserve(self.window.len() - self.taken + CHUNK);
         rest.push_str(&self.window[self.taken..]);
         let mut taken = std::mem::replace(&mut self.window, rest);
         taken.truncate(self.taken);
@@ -108,36 +109,48 @@ impl<R: Read> Text<R> {
         self.window.drain(..self.taken);
         self.taken = 0;
 
-        let want = CHUNK.max(self.window.len()) as u64;
-        self.chunk.clear();
-        self.chunk.append(&mut self.cut);
-        let cut = self.chunk.len();
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let read = self.input.by_ref().take(want).read_to_end(&mut self.chunk);
-        match read {
-            Err(error) if self.chunk.len() > cut => self.error = Some(error),
-            read => {
-                read?;
-            }
-        }
-        let is_end = self.chunk.len() == cut;
-        if is_end && cut == 0 {
-            return Ok(false);
-        }
         let is_start = self.bytes == 0 && self.window.is_empty();
-        let (good, rest) = match str::from_utf8(&self.chunk) {
-            Ok(good) => (good, &[][..]),
-            Err(error) => {
-                let (good, rest) = self.chunk.split_at(error.valid_up_to());
-                (str::from_utf8(good).expect("it was looked at"), rest)
-            }
-        };
-        self.window.push_str(good);
+        let want = CHUNK.max(self.window.len());
+        let mut bytes = std::mem::take(&mut self.window).into_bytes();
+        let start = bytes.len();
+        bytes.append(&mut self.cut);
+        let cut = bytes.len();
+        bytes.reserve(want);
+        let read = self
+            .input
+            .by_ref()
+            .take(want as u64)
+            .read_to_end(&mut bytes);
+        let is_end = bytes.len() == cut;
+        self.window =
+            String::from_utf8(bytes).unwrap_or_else(|error| self.replace_bad(error, is_end));
+        match read {
+            Err(error) if is_end => return Err(error),
+            Err(error) => self.error = Some(error),
+            Ok(_) if is_end && cut == start => return Ok(false),
+            Ok(_) => {}
+        }
+        if is_start && self.window.starts_with('\u{FEFF}') {
+            self.taken = '\u{FEFF}'.len_utf8();
+        }
+        Ok(true)
+    }
+}
+
+impl<R> Text<R> {
+    /// Text of bytes that are none: what may begin a character waits for more bytes if there are, all else is replaced.
+    #[cold]
+    fn replace_bad(&mut self, error: FromUtf8Error, is_end: bool) -> String {
+        let good = error.utf8_error().valid_up_to();
+        let mut bytes = error.into_bytes();
+        let rest = bytes.split_off(good);
+        let mut text = String::from_utf8(bytes).expect("it was looked at");
         let mut chunks = rest.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
-            self.window.push_str(chunk.valid());
+            text.push_str(chunk.valid());
             let bad = chunk.invalid();
             if bad.is_empty() {
                 continue;
@@ -147,16 +160,16 @@ impl<R: Read> Text<R> {
                 self.cut = bad.to_vec();
             } else {
                 if self.replaced == 0 {
-                    self.first_replaced = Some(self.place(self.window.len()));
+                    self.first_replaced = Some(Place {
+                        byte: self.bytes + text.len() as u64 + 1,
+                        line: self.lines + lines(text.as_bytes()) + 1,
+                    });
                 }
-                self.window.push(char::REPLACEMENT_CHARACTER);
+                text.push(char::REPLACEMENT_CHARACTER);
                 self.replaced += 1;
             }
         }
-        if is_start && self.window.starts_with('\u{FEFF}') {
-            self.taken = '\u{FEFF}'.len_utf8();
-        }
-        Ok(true)
+        text
     }
 }
 
