@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use nvtxw::StreamOptions;
+
 use crate::child::run;
 use crate::format::{ALL, FILES, Format};
 use crate::load::{KINDS, Load, found, gapless};
@@ -106,6 +108,29 @@ pub fn begin_read_only(path: &Path) {
     eprint!("read-only: told when the session begins");
 }
 
+/// Opens very many streams, with one event and one sample each: ten thousand of them must not take more than a GiB.
+pub fn open_many_streams(path: &Path) {
+    const STREAMS: u64 = 500;
+    let Load { mut session, .. } = Load::begin(path, &[]).unwrap();
+    let mut domain = session.default_domain().unwrap();
+    let (depth, domain) = (domain.counter::<i64>("depth").unwrap(), domain.id());
+    let before = memory();
+    let mut streams = Vec::new();
+    for number in 0..STREAMS {
+        let name = format!("stream {number}");
+        let mut stream = session
+            .open_stream(&name, StreamOptions::new(domain))
+            .unwrap();
+        let out = session.writer(&mut stream).unwrap();
+        out.pushpop(0, 1).message("step").write().unwrap();
+        out.counter(depth).unwrap().sample(0, 1).unwrap();
+        streams.push(stream);
+    }
+    let each = memory().saturating_sub(before) / STREAMS;
+    assert!(each <= (1 << 20) / 10_000, "a stream takes {each} KiB");
+    eprint!("{:?}: {each} KiB for a stream", Format::of(path));
+}
+
 /// Runs a plan whose file is on a mount of its own, which ends with it. Says so where that is not allowed.
 fn run_mounted(plan: &str, options: &str) {
     for format in ALL {
@@ -147,6 +172,15 @@ fn a_file_that_may_not_grow_is_told_and_keeps_what_it_has() {
     for format in FILES {
         let dir = TempDir::new();
         println!("{}", run("limited", &format.path(dir.path()), &[]).unwrap());
+    }
+}
+
+#[test]
+fn very_many_streams_take_little_memory_each() {
+    for format in ALL {
+        let dir = TempDir::new();
+        let said = run("many streams", &format.path(dir.path()), &[]);
+        println!("{}", said.unwrap());
     }
 }
 

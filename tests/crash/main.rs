@@ -40,6 +40,7 @@ fn child() {
         "full disk" => fault::write_beyond_the_end(&path, "No space left on device (os error 28)"),
         "limited" => fault::write_beyond_a_limit(&path),
         "read-only" => fault::begin_read_only(&path),
+        "many streams" => fault::open_many_streams(&path),
         "exit" | "abort" => exit::leave(&path, &plan),
         "fork" => exit::fork(&path, "0"),
         "fork, flushed" => exit::fork(&path, "1"),

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::{
-    BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
+    BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, PrimitiveBuilder, StringBuilder,
     StringDictionaryBuilder, UInt32Builder, UInt64Builder,
 };
-use arrow_array::types::Int8Type;
+use arrow_array::types::{ArrowDictionaryKeyType, ArrowPrimitiveType, Int8Type};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 
 use super::column::Column;
@@ -28,8 +28,25 @@ fn words() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8))
 }
 
+// There may be very many streams: what has no rows takes no memory.
+
+pub(super) fn numbers<T: ArrowPrimitiveType>() -> PrimitiveBuilder<T> {
+    PrimitiveBuilder::with_capacity(0)
+}
+
+pub(super) fn flags() -> BooleanBuilder {
+    BooleanBuilder::with_capacity(0)
+}
+
+pub(super) fn texts() -> StringBuilder {
+    StringBuilder::with_capacity(0, 0)
+}
+
+pub(super) fn repeated<K: ArrowDictionaryKeyType>() -> StringDictionaryBuilder<K> {
+    StringDictionaryBuilder::with_capacity(0, 0, 0)
+}
+
 /// All events.
-#[derive(Default)]
 pub(super) struct EventRows {
     pub(super) len: usize,
     id: Int64Builder,
@@ -55,6 +72,23 @@ pub(super) struct Spot<'a> {
 }
 
 impl EventRows {
+    pub(super) fn new() -> Self {
+        Self {
+            len: 0,
+            id: numbers(),
+            kind: repeated(),
+            name: texts(),
+            category: texts(),
+            color: numbers(),
+            start: numbers(),
+            end: numbers(),
+            domain: texts(),
+            scope: texts(),
+            correlation: ListBuilder::with_capacity(numbers(), 0),
+            args: texts(),
+        }
+    }
+
     pub(super) fn schema() -> SchemaRef {
         let item = field("item", DataType::UInt64, true);
         schema([
@@ -127,12 +161,12 @@ pub(super) struct TypedRows {
 impl TypedRows {
     pub(super) fn new(fields: Vec<Column>) -> Self {
         Self {
-            id: Int64Builder::new(),
-            name: StringBuilder::new(),
-            category: StringBuilder::new(),
-            start: Int64Builder::new(),
-            end: Int64Builder::new(),
-            scope: StringBuilder::new(),
+            id: numbers(),
+            name: texts(),
+            category: texts(),
+            start: numbers(),
+            end: numbers(),
+            scope: texts(),
             fields,
         }
     }
@@ -194,7 +228,6 @@ impl TypedRows {
 }
 
 /// Values of counters.
-#[derive(Default)]
 pub(super) struct ValueRows {
     pub(super) len: usize,
     time: Int64Builder,
@@ -211,6 +244,23 @@ pub(super) struct ValueRows {
 }
 
 impl ValueRows {
+    pub(super) fn new() -> Self {
+        Self {
+            len: 0,
+            time: numbers(),
+            name: texts(),
+            group: texts(),
+            unit: texts(),
+            domain: texts(),
+            scope: texts(),
+            description: texts(),
+            is_delta: flags(),
+            value: numbers(),
+            signed: numbers(),
+            unsigned: numbers(),
+        }
+    }
+
     pub(super) fn schema() -> SchemaRef {
         schema([
             field("time_ns", DataType::Int64, false),

@@ -13,6 +13,7 @@ use arrow_array::{ArrayRef, FixedSizeListArray, StructArray};
 use arrow_schema::{DataType, FieldRef, Fields};
 use nvtxw_backend::{EntryType, Field, FieldKind, Schema, Value, Visitor};
 
+use super::builders::{flags, numbers, repeated, texts};
 use super::record::{self, Reader};
 use crate::attribute::lossy;
 use crate::flow::flow;
@@ -84,14 +85,14 @@ fn column(field: &Field) -> Option<(FieldRef, Column)> {
 fn element(field: &Field) -> Option<(DataType, Column)> {
     Some(match field.kind() {
         FieldKind::Scalar(ty) => scalar(*ty),
-        FieldKind::Text(_) => (DataType::Utf8, Column::Text(StringBuilder::new())),
+        FieldKind::Text(_) => (DataType::Utf8, Column::Text(texts())),
         FieldKind::Enum(meaning) if meaning.as_bool(0).is_some() => {
-            (DataType::Boolean, Column::Bool(BooleanBuilder::new()))
+            (DataType::Boolean, Column::Bool(flags()))
         }
         FieldKind::Enum(_) => {
             let (number, text) = (Box::new(DataType::Int32), Box::new(DataType::Utf8));
             let ty = DataType::Dictionary(number, text);
-            (ty, Column::Words(StringDictionaryBuilder::new()))
+            (ty, Column::Words(repeated()))
         }
         FieldKind::Struct(schema) => {
             let (fields, columns): (Vec<_>, Vec<_>) =
@@ -111,7 +112,7 @@ fn element(field: &Field) -> Option<(DataType, Column)> {
 /// Which of the values of a predefined type a column takes: as the SDK reads them.
 fn scalar(ty: EntryType) -> (DataType, Column) {
     use DataType::*;
-    let text = || (Utf8, Column::Text(StringBuilder::new()));
+    let text = || (Utf8, Column::Text(texts()));
     match ty {
         EntryType::Char
         | EntryType::Char8
@@ -126,28 +127,28 @@ fn scalar(ty: EntryType) -> (DataType, Column) {
         | EntryType::Float32
         | EntryType::Float16
         | EntryType::BFloat16
-        | EntryType::TensorFloat32 => return (Float32, Column::F32(Float32Builder::new())),
+        | EntryType::TensorFloat32 => return (Float32, Column::F32(numbers())),
         EntryType::Double | EntryType::Float64 | EntryType::Float128 | EntryType::LongDouble => {
-            return (Float64, Column::F64(Float64Builder::new()));
+            return (Float64, Column::F64(numbers()));
         }
         EntryType::Byte
         | EntryType::CString
         | EntryType::CStringUtf8
         | EntryType::CStringUtf16
         | EntryType::CStringUtf32
-        | EntryType::UnionSelector => return (Binary, Column::Bytes(BinaryBuilder::new())),
+        | EntryType::UnionSelector => return (Binary, Column::Bytes(BinaryBuilder::with_capacity(0, 0))),
         _ => {}
     }
     let size = ty.layout().map_or(8, |(size, _)| size);
     match (size, ty.is_signed()) {
-        (1, true) => (Int8, Column::I8(Int8Builder::new())),
-        (2, true) => (Int16, Column::I16(Int16Builder::new())),
-        (4, true) => (Int32, Column::I32(Int32Builder::new())),
-        (_, true) => (Int64, Column::I64(Int64Builder::new())),
-        (1, false) => (UInt8, Column::U8(UInt8Builder::new())),
-        (2, false) => (UInt16, Column::U16(UInt16Builder::new())),
-        (4, false) => (UInt32, Column::U32(UInt32Builder::new())),
-        (_, false) => (UInt64, Column::U64(UInt64Builder::new())),
+        (1, true) => (Int8, Column::I8(numbers())),
+        (2, true) => (Int16, Column::I16(numbers())),
+        (4, true) => (Int32, Column::I32(numbers())),
+        (_, true) => (Int64, Column::I64(numbers())),
+        (1, false) => (UInt8, Column::U8(numbers())),
+        (2, false) => (UInt16, Column::U16(numbers())),
+        (4, false) => (UInt32, Column::U32(numbers())),
+        (_, false) => (UInt64, Column::U64(numbers())),
     }
 }
 

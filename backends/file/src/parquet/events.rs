@@ -39,10 +39,7 @@ pub(super) struct EventTables {
 impl EventTables {
     pub(super) fn new(share: Share) -> Self {
         Self {
-            events: (
-                share.table(EVENTS, EventRows::schema()),
-                EventRows::default(),
-            ),
+            events: (share.table(EVENTS, EventRows::schema()), EventRows::new()),
             typed: Vec::new(),
             share,
         }

@@ -135,10 +135,7 @@ impl Rows {
             places: Vec::new(),
             counters: Vec::new(),
             count: 0,
-            values: (
-                share.table(COUNTERS, ValueRows::schema()),
-                ValueRows::default(),
-            ),
+            values: (share.table(COUNTERS, ValueRows::schema()), ValueRows::new()),
             open: EventTables::new(Share {
                 root: OPEN,
                 ..share.clone()
