@@ -196,10 +196,10 @@
 //!
 //! All calls of the session as the producer made them, to be [replayed](capture::replay::Replay) on any backend, or
 //! [read](capture::Reader): each with all its numbers and bytes; those that were refused as notes with the reason. Registrations
-//! go to the file at once. What is written to a stream gathers in memory up to 256 KiB (or until `flush_interval` is over) and
-//! is appended then; batches of 16 KiB and more are appended as they are. Those of one stream keep their order; between streams
-//! there is none, but what is referred to stands before. `window`, `memory`, `merge` and `base` mean nothing here, and
-//! timestamps are as they are. What pointers lead to is kept with
+//! go to the file at once. What is written to a stream gathers in memory up to 256 KiB (less if more than 64 streams are opened,
+//! which gather 16 MiB together; or until `flush_interval` is over) and is appended then; batches of 16 KiB and more are appended
+//! as they are. Those of one stream keep their order; between streams there is none, but what is referred to stands before.
+//! `window`, `memory`, `merge` and `base` mean nothing here, and timestamps are as they are. What pointers lead to is kept with
 //! them, as far as it is [read](nvtxw_backend#what-is-read) at all.
 //!
 //! # When it is written

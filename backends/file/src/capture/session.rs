@@ -22,11 +22,15 @@ use crate::sink::{Framing, Sink};
 /// Bytes of a write that are not copied.
 const DIRECT: usize = 1 << 14;
 
+/// Bytes that all streams gather together, about, and one at least.
+const GATHERED: usize = 1 << 24;
+const LEAST: usize = 1 << 13;
+
 /// A session that is captured.
 pub(crate) struct CaptureSession {
     sink: Arc<Sink>,
     /// How many streams were opened.
-    streams: AtomicU32,
+    streams: Arc<AtomicU32>,
     /// How many calls an error cost, in streams that are closed.
     lost: Arc<Mutex<u64>>,
 }
@@ -35,6 +39,8 @@ pub(crate) struct CaptureSession {
 pub(crate) struct CaptureStream {
     sink: Arc<Sink>,
     number: u32,
+    /// How many streams were opened in the session.
+    streams: Arc<AtomicU32>,
     out: Records,
     /// Calls in `out`.
     calls: u64,
@@ -59,7 +65,7 @@ impl CaptureSession {
         sink.append(records.as_bytes())?;
         Ok(Self {
             sink: Arc::new(sink),
-            streams: AtomicU32::new(0),
+            streams: Arc::default(),
             lost: Arc::default(),
         })
     }
@@ -86,6 +92,7 @@ impl CaptureSession {
         Ok(CaptureStream {
             sink: Arc::clone(&self.sink),
             number,
+            streams: Arc::clone(&self.streams),
             out: Records::default(),
             calls: 0,
             result: Ok(()),
@@ -121,7 +128,8 @@ impl CaptureStream {
         }
         self.out.raw(tail.bytes);
         self.out.raw(tail.padding);
-        match self.out.len() >= RUN {
+        let streams = self.streams.load(Ordering::Relaxed) as usize;
+        match self.out.len() >= (GATHERED / streams.max(1)).clamp(LEAST, RUN) {
             true => self.send_all(),
             false => Ok(()),
         }

@@ -101,3 +101,29 @@ fn what_a_flush_meets_is_told_by_a_write_and_by_the_end() {
     let want = format!("{want}; {} events were dropped", count + 1);
     assert_eq!(failure.reason, want);
 }
+
+#[test]
+fn a_capture_of_many_streams_holds_little_of_each() {
+    use crate::table::{Plain, words};
+
+    let run = Run::with("format=capture");
+    let domain = run.session.domain("");
+    let (plain, text) = (Plain::new(domain), domain.message_schema());
+    let (mark, message) = (words(&[0, 0]), [b'x'; 4000]);
+    let mut streams: Vec<_> = (0..1024)
+        .map(|number| {
+            let name = format!("stream {number}");
+            run.session.stream(&name, domain, 0)
+        })
+        .collect();
+    for stream in &mut streams {
+        for _ in 0..5 {
+            stream
+                .event(&[(plain.mark, &mark), (text, &message)])
+                .unwrap();
+        }
+    }
+    let held = std::fs::metadata(&run.path).unwrap().len();
+    assert!(held >= 1024 * 4 * 4000, "{held} bytes are in the file");
+    run.session.end().unwrap();
+}
