@@ -75,7 +75,8 @@
 //!   `nvtxw.broken_batch_ordering` (events that come earlier than was [said](#when-it-is-written) of
 //!   their stream or their batch; `nvtxw.broken_ordering.0` is the name of such a stream, with
 //!   `.events` and `.batch_events`), `nvtxw.overlapping_pushpop`
-//!   (ranges that were declared to nest and don't), `nvtxw.pop_without_push`,
+//!   (ranges that were declared to nest and don't; in Parquet, and
+//!   in a file that could not be put in order, as far as the window showed), `nvtxw.pop_without_push`,
 //!   `nvtxw.end_without_start`, `nvtxw.contradicting_relations`, `nvtxw.before_sync`, `nvtxw.refused`,
 //!   `nvtxw.outside_base`, `nvtxw.left_open`; and
 //!   `nvtxw.refused_calls` (all calls of the session that were refused, whatever they were about) and
@@ -116,7 +117,8 @@
 //! keeps the times that it got, and is counted as `nvtxw.before_sync`, if the file can't hold the time (the
 //! base of a Perfetto file is decided by then), or 64 bits can't, without `merge`, and in Parquet if its
 //! stream has events of several clocks. So is a range of two clocks that would end before it starts: it has
-//! no length then.
+//! no length then. Of ticks that were less than a nanosecond long by what was known when an event came, the first
+//! one of its nanosecond counts.
 //!
 //! Attributes tell each clock: `nvtxw.clock.0` is its name, with `.ticks_per_second`, `.start`,
 //! `.type`, `.scope`, `.properties`, and `.time_line`, the clock whose time line it is on, if it is
