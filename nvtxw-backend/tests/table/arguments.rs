@@ -212,12 +212,7 @@ fn sizes_and_counts_that_can_not_be() {
 fn null_is_fine_where_there_is_nothing() {
     let program = Program::new();
     let (_, domain, stream) = program.ready();
-    let mark = program
-        .schema(
-            domain,
-            &schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries()),
-        )
-        .expect("a schema");
+    let mark = program.mark(domain);
     let counter = program
         .counter(domain, &counter_attr(c"n", NVTX_PAYLOAD_ENTRY_TYPE_INT64))
         .expect("a counter");

@@ -2,7 +2,6 @@
 
 use std::ptr;
 
-use nvtxw_abi::raw::*;
 use nvtxw_backend::ResultCode;
 
 use crate::program::*;
@@ -198,12 +197,7 @@ fn stale_handles_stay_stale_when_their_place_is_used_again() {
 fn a_call_from_inside_on_the_same_stream_fails() {
     let program = Program::new();
     let (session, domain, stream) = program.ready();
-    let mark = program
-        .schema(
-            domain,
-            &schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries()),
-        )
-        .expect("a schema");
+    let mark = program.mark(domain);
     let other = program.open(session, c"other", domain);
     let table = program.table();
     from_inside(move || {

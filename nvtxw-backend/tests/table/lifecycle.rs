@@ -379,12 +379,7 @@ fn structs_may_be_smaller_or_larger_than_ours() {
 fn a_session_does_not_end_under_another_call() {
     let program = Program::new();
     let (session, domain, stream) = program.ready();
-    let mark = program
-        .schema(
-            domain,
-            &schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries()),
-        )
-        .expect("a schema");
+    let mark = program.mark(domain);
     let end_from_inside = |reason: &'static str| {
         let end = program.table().SessionEnd.expect("a member");
         from_inside(move || {

@@ -13,12 +13,7 @@ const SESSION_POISONED: &str =
 
 /// A mark whose message is `text`.
 fn mark_with(program: &Program, domain: Domain) -> (u64, u64) {
-    let mark = program
-        .schema(
-            domain,
-            &schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries()),
-        )
-        .expect("a schema");
+    let mark = program.mark(domain);
     let message = program
         .schema(domain, &message_attr(&[message_entry()]))
         .expect("a schema");

@@ -241,6 +241,13 @@ impl Program {
         Ok(out)
     }
 
+    /// A schema of marks with nothing but their times.
+    pub fn mark(&self, domain: Domain) -> u64 {
+        let entries = mark_entries();
+        let attr = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
+        self.schema(domain, &attr).expect("a schema")
+    }
+
     pub fn enumeration(&self, domain: Domain, attr: &nvtxPayloadEnumAttr_t) -> Outcome<u64> {
         let mut out = 0;
         member!(self, EnumRegister(domain, attr, &mut out))?;

@@ -184,12 +184,7 @@ fn what_one_thread_registers_others_write_at_once() {
 fn of_overlapping_writes_some_fail_and_none_is_lost() {
     let program = Program::new();
     let (_, domain, stream) = program.ready();
-    let mark = program
-        .schema(
-            domain,
-            &schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries()),
-        )
-        .expect("a schema");
+    let mark = program.mark(domain);
     let stream = number(stream);
     let written = AtomicUsize::new(0);
     std::thread::scope(|threads| {
@@ -217,12 +212,7 @@ fn sessions_end_while_others_write_to_them() {
     for _ in 0..10 {
         let program = Program::new();
         let (session, domain, stream) = program.ready();
-        let mark = program
-            .schema(
-                domain,
-                &schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries()),
-            )
-            .expect("a schema");
+        let mark = program.mark(domain);
         let (session, domain, stream) = (number(session), number(domain), number(stream));
         std::thread::scope(|threads| {
             threads.spawn(|| {

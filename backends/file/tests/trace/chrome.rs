@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::content::{array, mark_time, pack};
 use crate::table::{Entry, entry, time, words};
-use crate::{Run, Writer};
+use crate::{Run, Writer, families};
 
 pub fn chrome(config: &str) -> Run {
     Run::with(&format!("format=chrome|{config}"))
@@ -128,19 +128,10 @@ fn overlapping_ranges_are_on_threads_of_one_name() {
 
 #[test]
 fn parents_stand_before_their_children() {
-    let ranges = [("parent", 0, 110), ("first", 0, 100), ("next", 100, 110)];
-    for order in [
-        [0, 1, 2],
-        [0, 2, 1],
-        [1, 0, 2],
-        [1, 2, 0],
-        [2, 0, 1],
-        [2, 1, 0],
-    ] {
+    for ranges in families() {
         let run = chrome("");
         let mut out = Writer::new(&run);
-        for index in order {
-            let (name, start, end) = ranges[index];
+        for (name, start, end) in ranges {
             out.pushpop(start, end, name).unwrap();
         }
         assert_eq!(

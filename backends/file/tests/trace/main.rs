@@ -35,6 +35,22 @@ use reader::Trace;
 use replay::TempDir;
 use table::{Domain, Plain, Session, Stream, words};
 
+/// A parent and its two children, in each order in which they can come.
+fn families() -> impl Iterator<Item = [(&'static str, i64, i64); 3]> {
+    let ranges = [("parent", 0, 110), ("first", 0, 100), ("next", 100, 110)];
+    let orders = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
+    orders
+        .into_iter()
+        .map(move |order| order.map(|index| ranges[index]))
+}
+
 /// A session that writes into a folder of its own.
 struct Run {
     session: Session,

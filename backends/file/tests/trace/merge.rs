@@ -4,13 +4,13 @@ use std::fs;
 
 use nvtxw_abi::EntryType;
 
-use crate::Run;
 use crate::arrivals::{
     Arrival, Chains, FORMATS, Kind, Rows, Schemas, merged, write, write_apart, written,
 };
 use crate::reader::{Arg, Number, Trace};
 use crate::replay::Random;
 use crate::table::words;
+use crate::{Run, families};
 
 #[test]
 fn any_order_of_arrival_gives_the_same_rows() {
@@ -77,19 +77,11 @@ fn before_the_end_all_that_was_flushed_is_there() {
 
 #[test]
 fn parent_and_children_in_any_order_and_the_smallest_window() {
-    let ranges = [("parent", 0, 110), ("first", 0, 100), ("next", 100, 110)];
-    for order in [
-        [0, 1, 2],
-        [0, 2, 1],
-        [1, 0, 2],
-        [1, 2, 0],
-        [2, 0, 1],
-        [2, 1, 0],
-    ] {
+    for ranges in families() {
         for format in FORMATS {
             let run = Run::with(&format!("{format}|window=2"));
             let mut out = crate::Writer::new(&run);
-            for (name, start, end) in order.map(|index| ranges[index]) {
+            for (name, start, end) in ranges {
                 out.pushpop(start, end, name).unwrap();
             }
             let trace = merged(run);

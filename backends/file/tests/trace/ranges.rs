@@ -7,7 +7,7 @@ use nvtxw_abi::{EventKind, ResultCode};
 use crate::reader::{Arg, Trace};
 use crate::replay::Random;
 use crate::table::{Plain, Stream, time, words};
-use crate::{Run, Writer};
+use crate::{Run, Writer, families};
 
 /// Start, end, depth and track of a range.
 fn spot(trace: &Trace, name: &str) -> (u64, Option<u64>, usize, u64) {
@@ -59,19 +59,11 @@ fn overlapping_ranges_last_as_long_as_they_do() {
 
 #[test]
 fn parent_and_children_in_any_order() {
-    let ranges = [("parent", 0, 110), ("first", 0, 100), ("next", 100, 110)];
-    for order in [
-        [0, 1, 2],
-        [0, 2, 1],
-        [1, 0, 2],
-        [1, 2, 0],
-        [2, 0, 1],
-        [2, 1, 0],
-    ] {
+    for ranges in families() {
         let run = Run::new();
         let mut out = Writer::new(&run);
         let mut batch = Vec::new();
-        for (name, start, end) in order.map(|index| ranges[index]) {
+        for (name, start, end) in ranges {
             batch.extend(words(&[start, end, out.name(name)]));
         }
         out.stream.batch(out.plain.pushpop, &batch).unwrap();
