@@ -385,6 +385,11 @@ impl<'a> Event<'a> {
     }
 
     /// What the event says.
+    ///
+    /// Ranges that come as two events are the backend's to pair, and so is what has no other half: a
+    /// [`RangePop`](EventKind::RangePop) ends the last [`RangePush`](EventKind::RangePush) that is open in its stream and
+    /// [scope](Self::scope_id), a [`RangeEnd`](EventKind::RangeEnd) the [`RangeStart`](EventKind::RangeStart) of its
+    /// [ID](Self::range_id), in whatever stream of the session.
     #[inline]
     pub fn kind(&self) -> EventKind {
         self.kind
