@@ -31,6 +31,9 @@ pub(crate) struct Outlet {
 /// A run that waits.
 #[derive(Default)]
 struct Waiting {
+    /// What was in `out` before it, with so many events.
+    head: Writer,
+    head_events: u64,
     bytes: Writer,
     /// Of the bytes. Empty if nothing waits.
     range: Range<usize>,
@@ -81,14 +84,28 @@ impl Outlet {
             self.append(events, run);
             return;
         }
-        let _ = self.send_all();
-        if let Some(sent) = self.sink.try_append(run) {
+        self.send_waiting();
+        if let Some(sent) = self.try_out().and_then(|()| self.sink.try_append(run)) {
             self.note(events, sent);
             return;
         }
-        mem::swap(&mut self.waiting.bytes, bytes);
-        self.waiting.range = range;
-        self.waiting.events = events;
+        let Self { waiting, out, .. } = self;
+        mem::swap(&mut waiting.head, out);
+        waiting.head_events = mem::take(&mut self.events);
+        mem::swap(&mut waiting.bytes, bytes);
+        waiting.range = range;
+        waiting.events = events;
+    }
+
+    /// Appends what is in `out`, if nobody else is writing.
+    fn try_out(&mut self) -> Option<()> {
+        if !self.out.is_empty() {
+            let sent = self.sink.try_append(self.out.as_bytes())?;
+            self.out.clear();
+            let events = mem::take(&mut self.events);
+            self.note(events, sent);
+        }
+        Some(())
     }
 
     /// Writes what waits, if nobody else is writing.
@@ -105,6 +122,13 @@ impl Outlet {
 
     #[cold]
     fn try_waiting(&mut self) -> Result<()> {
+        if !self.waiting.head.is_empty() {
+            let Some(sent) = self.sink.try_append(self.waiting.head.as_bytes()) else {
+                return self.result.clone();
+            };
+            self.waiting.head.clear();
+            self.note(self.waiting.head_events, sent);
+        }
         let Waiting { bytes, range, .. } = &self.waiting;
         if let Some(sent) = self.sink.try_append(&bytes.as_bytes()[range.clone()]) {
             self.waiting.range = 0..0;
@@ -125,16 +149,21 @@ impl Outlet {
     /// Gives the memory back that waiting runs take.
     pub(crate) fn shrink(&mut self) {
         self.send_waiting();
-        self.waiting.bytes = Writer::default();
+        self.waiting = Waiting::default();
     }
 
     fn send_waiting(&mut self) {
         let range = mem::take(&mut self.waiting.range);
-        if !range.is_empty() {
-            let waiting = mem::take(&mut self.waiting.bytes);
-            self.write(self.waiting.events, &waiting.as_bytes()[range]);
-            self.waiting.bytes = waiting;
+        if range.is_empty() {
+            return;
         }
+        let mut waiting = mem::take(&mut self.waiting);
+        if !waiting.head.is_empty() {
+            self.write(waiting.head_events, waiting.head.as_bytes());
+            waiting.head.clear();
+        }
+        self.write(waiting.events, &waiting.bytes.as_bytes()[range]);
+        self.waiting = waiting;
     }
 
     /// Appends what there is to the file; without it, what waits goes on waiting.
@@ -212,6 +241,7 @@ mod tests {
         let sink = Arc::clone(outlet.sink());
         let (mut bytes, range) = run(b'a');
         let held = sink.hold();
+        outlet.append(1, b"0");
         outlet.append_or_keep(3, &mut bytes, range);
         assert!(bytes.is_empty(), "the buffer waits");
         outlet.send().unwrap();
@@ -220,7 +250,7 @@ mod tests {
         drop(held);
         outlet.append(1, b"b");
         outlet.send().unwrap();
-        let mut want = vec![(b'a', RUN), (b'b', 1)];
+        let mut want = vec![(b'0', 1), (b'a', RUN), (b'b', 1)];
         assert_eq!(runs(&path), want);
 
         for (byte, send) in [
@@ -240,10 +270,12 @@ mod tests {
         ] {
             let (mut bytes, range) = run(byte);
             let held = sink.hold();
+            outlet.append(1, b"1");
             outlet.append_or_keep(1, &mut bytes, range);
             drop(held);
             assert_eq!(runs(&path), want);
             send(&mut outlet).unwrap();
+            want.push((b'1', 1));
             want.push((byte, if byte == b'f' { 3 * RUN } else { RUN }));
             assert_eq!(runs(&path), want);
         }
@@ -272,13 +304,14 @@ mod tests {
         let sink = Arc::clone(outlet.sink());
         let (mut bytes, range) = run(b'a');
         let held = sink.hold();
+        outlet.append(2, b"0");
         outlet.append_or_keep(3, &mut bytes, range);
         outlet.send().unwrap();
         drop(held);
         let refusal = outlet.catch_up().unwrap_err();
-        assert_eq!(outlet.lost(), 3);
+        assert_eq!(outlet.lost(), 5);
         assert!(refusal.reason().starts_with("writing /dev/full: "));
         assert_eq!(outlet.send_all().unwrap_err(), refusal);
-        assert_eq!(outlet.lost(), 3);
+        assert_eq!(outlet.lost(), 5);
     }
 }

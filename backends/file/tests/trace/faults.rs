@@ -68,26 +68,32 @@ fn a_full_disk_is_told_when_the_session_begins() {
     );
 }
 
+/// A session that writes to a pipe, and what reads from that.
+#[cfg(unix)]
+pub(crate) fn piped(dir: &TempDir, config: &str) -> (Session, std::fs::File) {
+    let path = dir.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let config = format!("path={}|overwrite=true|{config}", path.display());
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| std::fs::File::open(&path).unwrap());
+        let session = Session::begin("x", &config).unwrap();
+        (session, reader.join().unwrap())
+    })
+}
+
 /// A session that writes to a pipe whose reader has gone away, as if the disk was full from there on, and the error
 /// that its writes meet.
 #[cfg(unix)]
 pub(crate) fn broken(dir: &TempDir, config: &str) -> (Session, String) {
     use std::io::Read;
 
-    let path = dir.path().join("pipe");
-    let made = std::process::Command::new("mkfifo").arg(&path).status();
-    assert!(made.is_ok_and(|status| status.success()));
-    let config = format!("path={}|overwrite=true|{config}", path.display());
-    let (session, mut reader) = std::thread::scope(|scope| {
-        let reader = scope.spawn(|| std::fs::File::open(&path).unwrap());
-        let session = Session::begin("x", &config).unwrap();
-        (session, reader.join().unwrap())
-    });
+    let (session, mut reader) = piped(dir, config);
     reader.read_exact(&mut [0; 10]).unwrap();
     let error = format!(
         "writing {}: Broken pipe (os error 32); later events are dropped, the file keeps what \
          came before",
-        path.display()
+        dir.path().join("pipe").display()
     );
     (session, error)
 }

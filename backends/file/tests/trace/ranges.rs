@@ -1,11 +1,19 @@
+#[cfg(unix)]
+use std::io::Read;
 use std::sync::mpsc;
 use std::thread;
+#[cfg(unix)]
+use std::time::Duration;
 
 use nvtxw_abi::raw::{NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN, NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END};
 use nvtxw_abi::{EventKind, ResultCode};
 
+#[cfg(unix)]
+use crate::faults::piped;
 use crate::reader::{Arg, Trace};
 use crate::replay::Random;
+#[cfg(unix)]
+use crate::replay::TempDir;
 use crate::table::{Plain, Stream, time, words};
 use crate::{Run, Writer, families};
 
@@ -367,6 +375,58 @@ fn streams_on_threads_do_not_mix() {
         for range in mine {
             assert_eq!(range.name, name);
             assert_eq!(range.end, Some(range.start + 5 + thread));
+        }
+    }
+}
+
+/// The writes of one stream get stuck, as if the disk was slow.
+#[cfg(unix)]
+#[test]
+fn a_stream_goes_on_while_another_one_is_written() {
+    const WINDOW: i64 = 20_000;
+    /// The next half of the window would be due with one more.
+    const COUNT: i64 = WINDOW + WINDOW / 2 - 1;
+    for format in ["perfetto", "chrome"] {
+        let dir = TempDir::new();
+        let (session, mut reader) = piped(&dir, &format!("format={format}|window={WINDOW}"));
+        let domain = session.domain("");
+        let plain = Plain::new(domain);
+        let text = domain.string("range") as i64;
+        let [first, mut second] = ["one", "other"].map(|name| {
+            let mut stream = session.stream(name, domain, 0);
+            move || {
+                for step in 0..COUNT {
+                    let payload = words(&[step * 10, step * 10 + 5, text]);
+                    stream.event(&[(plain.pushpop, &payload)]).unwrap();
+                }
+            }
+        });
+        let mut file = vec![0; 1 << 12];
+        let went_on = thread::scope(|scope| {
+            let first = scope.spawn(first);
+            // What comes before the first run is less: the rest of that waits for the reader now.
+            reader.read_exact(&mut file).unwrap();
+            let (tell, is_done) = mpsc::channel();
+            let second = scope.spawn(move || {
+                second();
+                let _ = tell.send(());
+            });
+            let went_on = is_done.recv_timeout(Duration::from_secs(60));
+            scope.spawn(|| reader.read_to_end(&mut file).unwrap());
+            first.join().unwrap();
+            second.join().unwrap();
+            session.end().unwrap();
+            went_on
+        });
+        went_on.expect("the other stream need not wait");
+        let trace = Trace::of(&file);
+        for stream in ["one", "other"] {
+            let ranges = trace.ranges.iter();
+            let starts: Vec<_> = ranges
+                .filter(|range| range.track.last().is_some_and(|name| name == stream))
+                .map(|range| range.start as i64)
+                .collect();
+            assert!(starts.iter().copied().eq((0..COUNT).map(|step| step * 10)));
         }
     }
 }
