@@ -2,7 +2,7 @@
 
 mod draft;
 
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Seek, SeekFrom, Write};
 use std::path::{self, Path, PathBuf};
 use std::process;
@@ -29,6 +29,8 @@ pub(crate) struct Sink {
     /// The one that created it. A forked child shares the file, and has copies of all that streams
     /// hold: each would be written twice.
     process: u32,
+    /// Whether there was no file before.
+    is_new: bool,
     state: Mutex<State>,
 }
 
@@ -97,7 +99,7 @@ impl Sink {
                 }
                 // Another session may just have put a new file there.
                 let own = file.metadata().map_err(failed)?;
-                match std::fs::metadata(path) {
+                match fs::metadata(path) {
                     Ok(found) if !is_same(&own, &found) => {
                         file = options.open(path).map_err(failed)?;
                     }
@@ -109,7 +111,9 @@ impl Sink {
             // What went there can't be written over.
             framing.tail = b"";
         }
-        Ok(Self::of(file, path, framing))
+        let mut sink = Self::of(file, path, framing);
+        sink.is_new = !overwrite;
+        Ok(sink)
     }
 
     /// Packs what is appended from now on.
@@ -127,6 +131,7 @@ impl Sink {
             framing,
             pack: None,
             process: process::id(),
+            is_new: false,
             state: Mutex::new(State {
                 file,
                 len: 0,
@@ -232,6 +237,23 @@ impl Sink {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A file that nothing got into would be in the way of the next try.
+impl Drop for Sink {
+    fn drop(&mut self) {
+        if !self.is_new || self.check_process().is_err() {
+            return;
+        }
+        let state = self.lock();
+        let own = state.file.metadata();
+        if state.len == 0
+            && let Ok(own) = own
+            && fs::metadata(&self.place).is_ok_and(|found| is_same(&own, &found))
+        {
+            let _ = fs::remove_file(&self.place);
+        }
     }
 }
 
@@ -355,7 +377,7 @@ mod tests {
     fn an_existing_file_is_kept_unless_asked() {
         let dir = TempDir::new();
         let path = dir.path().join("a.pftrace");
-        std::fs::write(&path, "precious").unwrap();
+        fs::write(&path, "precious").unwrap();
         let refusal = Sink::create(&path, false, LINES).map(drop).unwrap_err();
         assert_eq!(refusal.code(), ResultCode::FAILED);
         assert_eq!(
@@ -365,12 +387,12 @@ mod tests {
                 path.display()
             )
         );
-        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+        assert_eq!(fs::read(&path).unwrap(), b"precious");
 
         let sink = Sink::create(&path, true, LINES).unwrap();
         sink.append(b"ab").unwrap();
         sink.append(b"c").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"abc]");
+        assert_eq!(fs::read(&path).unwrap(), b"abc]");
     }
 
     #[test]
@@ -386,6 +408,27 @@ mod tests {
                 )
             );
         }
+    }
+
+    #[test]
+    fn a_file_that_nothing_got_into_does_not_stay() {
+        let dir = TempDir::new();
+        let path = dir.path().join("a");
+        for _ in 0..2 {
+            Sink::create(&path, false, LINES).unwrap();
+            assert!(!path.exists());
+        }
+        // What somebody else put there does.
+        let sink = Sink::create(&path, false, LINES).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "precious").unwrap();
+        drop(sink);
+        assert_eq!(fs::read(&path).unwrap(), b"precious");
+        fs::remove_file(&path).unwrap();
+        let sink = Sink::create(&path, false, LINES).unwrap();
+        sink.append(b"a\n").unwrap();
+        drop(sink);
+        assert_eq!(fs::read(&path).unwrap(), b"a\n]");
     }
 
     #[test]
@@ -416,9 +459,9 @@ mod tests {
         );
         first.append(b"c").unwrap();
         drop(first);
-        assert_eq!(std::fs::read(&path).unwrap(), b"abc]");
+        assert_eq!(fs::read(&path).unwrap(), b"abc]");
         Sink::create(&path, true, LINES).unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"");
+        assert_eq!(fs::read(&path).unwrap(), b"");
     }
 
     #[test]
@@ -428,10 +471,10 @@ mod tests {
         let sink = Sink::create(&path, false, LINES).unwrap();
         for (line, file) in [("a\n", "a\n]"), ("bc\n", "a\nbc\n]")] {
             sink.append(line.as_bytes()).unwrap();
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), file);
+            assert_eq!(fs::read_to_string(&path).unwrap(), file);
         }
         sink.finish(b"end.").unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\nbc\nend.");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a\nbc\nend.");
     }
 
     #[test]
@@ -445,7 +488,7 @@ mod tests {
         state.file.write_all(b"bc\nd").unwrap();
         state.mend(b"bc\nd", LINES);
         drop(state);
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\nbc\n]");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a\nbc\n]");
     }
 
     #[cfg(unix)]
@@ -457,9 +500,9 @@ mod tests {
         sink.append(b"a\n").unwrap();
         sink.check().unwrap();
         let moved = dir.path().join("b");
-        std::fs::rename(&path, &moved).unwrap();
+        fs::rename(&path, &moved).unwrap();
         sink.check().unwrap();
-        std::fs::remove_file(&moved).unwrap();
+        fs::remove_file(&moved).unwrap();
         sink.append(b"b\n").unwrap();
         let want = format!(
             "{} was removed while it was written: nobody can open it any more; choose a `path` where files \
@@ -519,7 +562,7 @@ mod loom {
             for thread in threads {
                 thread.join().unwrap();
             }
-            let text = std::fs::read_to_string(&path).unwrap();
+            let text = fs::read_to_string(&path).unwrap();
             assert_eq!(sink.lock().len, text.len() as u64);
             let at = |run: &str| text.find(run).unwrap();
             assert!(
@@ -555,7 +598,7 @@ mod loom {
             };
             let threads = [append(["<1a>", "<1bb>"]), append(["<2a>", "<2bb>"])];
             let done = threads.map(|thread| thread.join().unwrap());
-            let text = std::fs::read_to_string(&path).unwrap();
+            let text = fs::read_to_string(&path).unwrap();
             assert_eq!(sink.lock().len, text.len() as u64);
             let at = |run: &str| text.find(run).unwrap();
             assert!(
@@ -584,7 +627,7 @@ mod loom {
             let file = std::mem::replace(&mut sink.lock().file, full);
             sink.lock().file = file;
             let kept = threads.map(|thread| thread.join().unwrap());
-            let text = std::fs::read_to_string(&path).unwrap();
+            let text = fs::read_to_string(&path).unwrap();
             let expected: &[&str] = match kept {
                 [true, true] => &["<1><2>", "<2><1>"],
                 [true, false] => &["<1>"],
