@@ -171,6 +171,32 @@ fn a_capture_of_a_capture_is_the_same_capture() {
 }
 
 #[test]
+fn a_capture_is_not_written_over_while_it_is_read() {
+    let capture = capture("spared.nvtxw");
+    let before = fs::read(&capture).unwrap();
+    let config = format!("path={}", capture.display());
+    let output = replay(
+        &[
+            capture.to_str().unwrap(),
+            "--config",
+            "overwrite=true",
+            "--config",
+            &config,
+        ],
+        None,
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        format!(
+            "error: {} would be written over while it is read: name another file to write\n",
+            capture.display()
+        )
+    );
+    assert!(fs::read(&capture).unwrap() == before);
+}
+
+#[test]
 fn a_cut_capture_is_replayed_up_to_there_and_told() {
     let whole = capture("whole.nvtxw");
     let bytes = fs::read(&whole).unwrap();
