@@ -300,7 +300,10 @@ fn write(options: &Options, mut trace: Trace, flows: sorter::Sorted) -> Result<(
     session.end()?;
     bar.finish_and_clear();
     if written.flows_left_out > 0 {
-        let kind = "a flow of an event that more than 1024 flows pass is left out";
+        let kind = format_args!(
+            "a flow of an event that more than {} flows pass is left out",
+            names::MAX_FLOWS
+        );
         warnings.add_many(kind, None, written.flows_left_out);
     }
     eprint!("{warnings}");

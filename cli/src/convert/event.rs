@@ -56,8 +56,18 @@ pub enum Bad {
     Argument(String, &'static str),
     Phase(String),
     Metadata(String),
-    /// A counter without a number.
-    NoNumber,
+    /// So many values of a counter are no numbers.
+    NoNumber(u64),
+}
+
+impl Bad {
+    /// How many things are wrong.
+    pub fn count(&self) -> u64 {
+        match self {
+            Self::NoNumber(count) => *count,
+            _ => 1,
+        }
+    }
 }
 
 impl fmt::Display for Bad {
@@ -82,7 +92,7 @@ impl fmt::Display for Bad {
             }
             Self::Phase(phase) => write!(f, "an event of phase `{phase}` is not converted"),
             Self::Metadata(name) => write!(f, "metadata `{name}` is not converted"),
-            Self::NoNumber => f.write_str("a counter value that is no number is left out"),
+            Self::NoNumber(_) => f.write_str("a counter value that is no number is left out"),
         }
     }
 }

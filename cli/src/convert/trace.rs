@@ -54,7 +54,8 @@ impl Sink for Trace {
                 Ok(())
             }
             Ok(Err(bad)) => {
-                self.warnings.add(bad, Some(place()));
+                let count = bad.count();
+                self.warnings.add_many(bad, Some(place()), count);
                 Ok(())
             }
             Err(error) => Err(self.spill_error(error)),
@@ -322,7 +323,7 @@ impl Trace {
             correlation: 0,
         };
         record::begin(&mut self.record, head);
-        let mut bad = None;
+        let mut bad = 0;
         if let Some(args) = event.args()? {
             let (record, counters) = (&mut self.record, &mut self.counters);
             args.each(|series, text| {
@@ -330,18 +331,21 @@ impl Trace {
                     .strip_prefix('"')
                     .map_or(text, |text| text.trim_end_matches('"'));
                 let Some((is_integer, bytes)) = sampled(text) else {
-                    bad = Some(Bad::NoNumber);
+                    bad += 1;
                     return;
                 };
                 let counter = counters.number(track, &name, series, is_integer);
                 record::add_row(record, counter, &bytes);
             });
         } else {
-            bad = Some(Bad::NoNumber);
+            bad = 1;
         }
         self.tracks.all[track as usize].is_used = true;
         self.events.push(self.point(track, time), &self.record)?;
-        bad.map_or(Ok(()), |bad| Err(Stop::Bad(bad)))
+        match bad {
+            0 => Ok(()),
+            _ => Err(Stop::Bad(Bad::NoNumber(bad))),
+        }
     }
 
     fn metadata(&mut self, event: &Event<'_>) -> Result<(), Bad> {

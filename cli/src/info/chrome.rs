@@ -265,7 +265,7 @@ impl Reader {
         cell.counts.samples += count;
         cell.span.meet(time);
         match is_bad {
-            true => Err(Bad::NoNumber),
+            true => Err(Bad::NoNumber(1)),
             false => Ok(()),
         }
     }

@@ -363,6 +363,14 @@ fn what_is_not_converted_is_told_once_by_kind() {
             "the member `tts` of an event is not converted",
         ),
     ];
+    let (found, text) = through(
+        r#"{"ph":"C","name":"c","ts":1,"args":{"a":null,"b":[1],"c":2,"d":"x"}},{"ph":"C","name":"c","ts":2}"#,
+    );
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        text,
+        "warning: a counter value that is no number is left out (4 times, first in line 1, byte 2)\n"
+    );
     let (_, text) = through(r#"{"ph":"X","ts":1,"tts":2,"cname":"good"}"#);
     assert_eq!(
         text,
