@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use nvtxw_abi::{EntryType, EventKind};
+use nvtxw_abi::EventKind;
 
 use crate::attributes::Attributes;
 use crate::check;
@@ -157,15 +157,16 @@ impl<'a> Event<'a> {
     }
 
     /// The kind of the event that a payload is whose fields have fixed places, with a text behind it that is the message:
-    /// plain events with text are such; with the type of the text. `None` for other payloads.
-    pub(crate) fn kind_before_text(
-        [main, text]: &[Payload<'a>; 2],
-    ) -> Option<(EventKind, EntryType)> {
+    /// plain events with text are such; with the bytes of a unit of the text. `None` for other
+    /// payloads.
+    pub(crate) fn kind_before_text([main, text]: &[Payload<'a>; 2]) -> Option<(EventKind, usize)> {
         let kind = main.schema.event_kind()?;
-        let text = &text.schema.plan;
-        let is_it = main.schema.plan.way == Way::Settled && !text.names_scope();
-        match text.message {
-            Some(MessageAt::Whole(ty)) if is_it => Some((kind, ty)),
+        let plan = &text.schema.plan;
+        let is_it = main.schema.plan.way == Way::Settled
+            && main.schema.plan.whole_text.is_none()
+            && !plan.names_scope();
+        match plan.message {
+            Some(MessageAt::Whole(ty)) if is_it => Some((kind, text::unit_size(ty))),
             _ => None,
         }
     }
@@ -176,11 +177,12 @@ impl<'a> Event<'a> {
         &mut self,
         main: &'a [u8],
         text: &'a [u8],
-        ty: EntryType,
+        unit: usize,
     ) -> Result<()> {
         self.read_at(main, 0, &self.schema.plan.at)?;
         self.has_text = true;
-        self.attributes.message = Text::of(text::value(ty, text::before_null(ty, text)));
+        self.attributes.message =
+            Text::of(text::of_units(unit, text::units_before_null(unit, text)));
         Ok(())
     }
 

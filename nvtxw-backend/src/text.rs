@@ -126,11 +126,17 @@ fn find_wide_null(bytes: &[u8], unit: usize) -> Option<usize> {
 }
 
 /// What comes before the first null, in whole units.
-#[inline(always)]
+#[inline]
 pub(crate) fn before_null(ty: EntryType, bytes: &[u8]) -> &[u8] {
-    match unit_size(ty) == 1 && is_short_without_null(bytes) {
+    units_before_null(unit_size(ty), bytes)
+}
+
+/// The same by the bytes of a unit.
+#[inline(always)]
+pub(crate) fn units_before_null(unit: usize, bytes: &[u8]) -> &[u8] {
+    match unit == 1 && is_short_without_null(bytes) {
         true => bytes,
-        false => up_to_null(ty, bytes),
+        false => up_to_null(unit, bytes),
     }
 }
 
@@ -144,8 +150,7 @@ fn is_short_without_null(bytes: &[u8]) -> bool {
 }
 
 #[inline(never)]
-fn up_to_null(ty: EntryType, bytes: &[u8]) -> &[u8] {
-    let unit = unit_size(ty);
+fn up_to_null(unit: usize, bytes: &[u8]) -> &[u8] {
     let len = find_null(bytes, unit).unwrap_or(bytes.len() / unit * unit);
     &bytes[..len]
 }
@@ -160,7 +165,13 @@ fn nulls(word: &[u8; 8]) -> u64 {
 /// Text of this type.
 #[inline]
 pub(crate) fn value(ty: EntryType, bytes: &[u8]) -> Value<'_> {
-    match unit_size(ty) {
+    of_units(unit_size(ty), bytes)
+}
+
+/// Text of units of so many bytes.
+#[inline]
+pub(crate) fn of_units(unit: usize, bytes: &[u8]) -> Value<'_> {
+    match unit {
         1 => Value::Text(bytes),
         unit => Value::Wide(WideText { unit, bytes }),
     }

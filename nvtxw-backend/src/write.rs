@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nvtxw_abi::raw::{NVTX_TYPE_PAYLOAD_SCHEMA_RAW, NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED};
-use nvtxw_abi::{BatchOrdering, EntryType, EventKind, IdClass, IntervalPlacement, NoValueReason};
+use nvtxw_abi::{BatchOrdering, EventKind, IdClass, IntervalPlacement, NoValueReason};
 
 use crate::batch::EventBatch;
 use crate::call::EventCall;
@@ -47,7 +47,7 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
             let is_known = known.as_ref().is_some_and(|known| known.ids == ids);
             if !is_known || main.is_empty() || text.is_empty() {
                 let payloads = [payload(domain, 0, main)?, payload(domain, 1, text)?];
-                let Some((kind, ty)) = Event::kind_before_text(&payloads) else {
+                let Some((kind, unit)) = Event::kind_before_text(&payloads) else {
                     let event = Event::gather(info, &payloads)?;
                     return backend.call(|backend| backend.take_event(&event, &call));
                 };
@@ -56,18 +56,23 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
                     ids,
                     schemas,
                     kind,
-                    ty,
+                    unit,
                 });
             }
             if let Some(WithText {
-                schemas, kind, ty, ..
+                schemas,
+                kind,
+                unit,
+                ..
             }) = &*known
             {
                 let [schema, text_schema] = schemas;
-                let main = whole_of(domain, schema, 0, main)?;
-                let text = whole_of(domain, text_schema, 1, text)?;
+                let main = whole_of(domain, schema, None, main);
+                let main = main.map_err(|refusal| in_payload(0, refusal))?;
+                let text = whole_of(domain, text_schema, Some(*unit), text);
+                let text = text.map_err(|refusal| in_payload(1, refusal))?;
                 let mut event = Event::unread(info, 0, schema, *kind, None);
-                event.read_before_text(main, text, *ty)?;
+                event.read_before_text(main, text, *unit)?;
                 return backend.call(|backend| backend.take_event(&event, &call));
             }
         }
@@ -88,8 +93,8 @@ pub(crate) struct WithText {
     ids: [u64; 2],
     schemas: [Arc<Schema>; 2],
     kind: EventKind,
-    /// The type of the text.
-    ty: EntryType,
+    /// Bytes of a unit of the text.
+    unit: usize,
 }
 
 /// How many of them a stream keeps, by their first ID: as many as there are plain events, which have IDs in a row.
@@ -112,17 +117,6 @@ fn in_payload(index: usize, refusal: Refusal) -> Refusal {
 #[inline(always)]
 fn payload<'a>(domain: &'a Domain, index: usize, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
     described(domain, arg).map_err(|refusal| in_payload(index, refusal))
-}
-
-/// The bytes of one of `schema` that is not empty.
-#[inline(always)]
-fn whole_of<'a>(
-    domain: &Domain,
-    schema: &Schema,
-    index: usize,
-    arg: &PayloadArg<'a>,
-) -> Result<&'a [u8]> {
-    whole(domain, schema, arg).map_err(|refusal| in_payload(index, refusal))
 }
 
 #[inline(always)]
@@ -166,7 +160,18 @@ fn predefined_payload<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Pa
 /// The bytes of a payload of `schema`, at least as many as that has.
 #[inline(always)]
 fn whole<'a>(domain: &Domain, schema: &Schema, arg: &PayloadArg<'a>) -> Result<&'a [u8]> {
-    let bytes = arg.bytes(schema.plan.whole_text.map(unit_size), domain.promise)?;
+    whole_of(domain, schema, schema.plan.whole_text.map(unit_size), arg)
+}
+
+/// The same, which has units of so many bytes if it is text as a whole.
+#[inline(always)]
+fn whole_of<'a>(
+    domain: &Domain,
+    schema: &Schema,
+    unit: Option<usize>,
+    arg: &PayloadArg<'a>,
+) -> Result<&'a [u8]> {
+    let bytes = arg.bytes(unit, domain.promise)?;
     match bytes.len() < schema.size() {
         true => Err(too_small(schema, bytes.len())),
         false => Ok(bytes),

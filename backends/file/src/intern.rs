@@ -31,8 +31,7 @@ pub(crate) struct Texts {
 struct Slot {
     /// 0 is free.
     number: u32,
-    /// The upper half of the text's hash; the lower one tells the place.
-    hash: u32,
+    varint: ShortVarint,
     /// Where the text is in the bytes of all.
     start: u32,
     len: u32,
@@ -43,8 +42,24 @@ struct Slot {
 struct Recent {
     key: u64,
     number: u32,
-    /// The number's varint of up to three bytes, and how many these are in the fourth.
-    varint: u32,
+    varint: ShortVarint,
+}
+
+/// A number's varint of up to three bytes, and how many these are in the fourth.
+#[derive(Clone, Copy, Default)]
+struct ShortVarint(u32);
+
+impl ShortVarint {
+    fn of(number: u32) -> Self {
+        let (word, len) = varint(number.into());
+        Self(word as u32 | (len as u32) << 24)
+    }
+
+    /// Its bytes, lowest first, and how many there are.
+    #[inline(always)]
+    fn word(self) -> (u64, usize) {
+        (u64::from(self.0 & 0x00FF_FFFF), (self.0 >> 24) as usize)
+    }
 }
 
 /// Where a text is.
@@ -66,9 +81,8 @@ impl Texts {
         if self.slots.is_empty() {
             self.slots = vec![Slot::default(); 16];
         }
-        let hash = spread(text.as_bytes());
-        let at = match self.find(text.as_bytes(), hash) {
-            Ok(number) => return Number::Known(number),
+        let at = match self.find(text.as_bytes()) {
+            Ok(slot) => return Number::Known(slot.number),
             Err(free) => free,
         };
         if self.ends.len() == MAX_TEXTS || self.bytes.len() + text.len() > MAX_BYTES {
@@ -77,7 +91,7 @@ impl Texts {
         let number = self.ends.len() as u32 + 1;
         self.slots[at] = Slot {
             number,
-            hash: (hash >> 32) as u32,
+            varint: ShortVarint::of(number),
             start: self.bytes.len() as u32,
             len: text.len() as u32,
         };
@@ -89,30 +103,24 @@ impl Texts {
         Number::New(number)
     }
 
-    /// The number of a text that is there.
-    #[inline]
-    pub(crate) fn known(&self, text: &[u8]) -> Option<u32> {
-        match self.slots.is_empty() {
-            true => None,
-            false => self.find(text, spread(text)).ok(),
-        }
+    /// The number of a text that is there, as the bytes of a varint, and how many there are.
+    #[inline(always)]
+    pub(crate) fn known_varint(&self, text: &[u8]) -> Option<(u64, usize)> {
+        self.find(text).ok().map(|slot| slot.varint.word())
     }
 
-    /// The number of a text with this hash, or the free slot for it.
+    /// The slot of a text, or the free one for it.
     #[inline(always)]
-    fn find(&self, text: &[u8], hash: u64) -> Result<u32, usize> {
-        let mut at = self.place(hash);
+    fn find(&self, text: &[u8]) -> Result<&Slot, usize> {
+        let mut at = self.place(spread(text));
         loop {
-            let slot = self.slots[at];
-            if slot.number == 0 {
+            // Without slots there is none.
+            let Some(slot) = self.slots.get(at).filter(|slot| slot.number != 0) else {
                 return Err(at);
-            }
+            };
             let (start, len) = (slot.start as usize, slot.len as usize);
-            if slot.hash == (hash >> 32) as u32
-                && len == text.len()
-                && is_same(&self.bytes[start..start + len], text)
-            {
-                return Ok(slot.number);
+            if len == text.len() && is_same(&self.bytes[start..start + len], text) {
+                return Ok(slot);
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
@@ -130,21 +138,17 @@ impl Texts {
     #[inline(always)]
     pub(crate) fn recent_varint(&self, key: u64) -> Option<(u64, usize)> {
         let recent = self.recent.get(key as usize % RECENT)?;
-        (recent.key == key).then_some({
-            let varint = recent.varint;
-            (u64::from(varint & 0x00FF_FFFF), (varint >> 24) as usize)
-        })
+        (recent.key == key).then_some(recent.varint.word())
     }
 
     pub(crate) fn remember(&mut self, key: u64, number: u32) {
         if self.recent.is_empty() {
             self.recent = vec![Recent::default(); RECENT];
         }
-        let (word, len) = varint(number.into());
         self.recent[key as usize % RECENT] = Recent {
             key,
             number,
-            varint: word as u32 | (len as u32) << 24,
+            varint: ShortVarint::of(number),
         };
     }
 
@@ -163,7 +167,7 @@ impl Texts {
 
     #[inline]
     fn place(&self, hash: u64) -> usize {
-        hash as usize & (self.slots.len() - 1)
+        hash as usize & self.slots.len().wrapping_sub(1)
     }
 
     fn grow(&mut self) {
@@ -264,17 +268,18 @@ mod tests {
     #[test]
     fn texts_that_differ_in_one_byte_are_two() {
         let mut texts = Texts::default();
-        assert_eq!(texts.known(b"b"), None);
+        assert_eq!(texts.known_varint(b"b"), None);
         let mut count = 0;
         for len in 1..70 {
             for at in 0..len {
                 let mut text = vec![b'a'; len];
                 text[at] = b'b';
                 let text = str::from_utf8(&text).unwrap();
-                assert_eq!(texts.known(text.as_bytes()), None);
+                assert_eq!(texts.known_varint(text.as_bytes()), None);
                 count += 1;
                 assert_eq!(texts.number(text), Number::New(count));
-                assert_eq!(texts.known(text.as_bytes()), Some(count));
+                let known = texts.known_varint(text.as_bytes());
+                assert_eq!(known, Some(varint(count.into())));
             }
         }
     }

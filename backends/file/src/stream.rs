@@ -31,7 +31,7 @@ use crate::perfetto::Perfetto;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::ranges::Mailbox;
 use crate::session::{Closed, Shared, with_lost};
-use crate::timeline::{Claim, Content, Timeline, Written};
+use crate::timeline::{Chain, Claim, Content, Timeline, Written};
 use crate::track::TrackId;
 
 /// The most bytes that one event may take: what is around it has to fit into a packet too.
@@ -93,6 +93,8 @@ pub(crate) struct StreamIn<F: Format> {
     track_places: HashMap<TrackId, u32>,
     /// Which ranges were usual last, by what is known of clocks now.
     usual: Option<Usual>,
+    /// That of the last usual range, for as long as nothing else comes to the timeline.
+    chain: Option<Chain>,
     clocks: ClockReader,
     /// What was written with times by clocks of which more is known by now.
     history: Vec<(Past, Written)>,
@@ -125,6 +127,7 @@ impl<F: Format> StreamIn<F> {
             os_places: HashMap::new(),
             track_places: HashMap::new(),
             usual: None,
+            chain: None,
             clocks: ClockReader::new(Arc::clone(&shared.clocks)),
             history: Vec::new(),
             marks: Vec::new(),
@@ -167,6 +170,7 @@ impl<F: Format> StreamIn<F> {
     }
 
     fn any_event(&mut self, event: &Event<'_>) -> Result<()> {
+        self.chain = None;
         let names_other = event.process_id().or(event.thread_id()).is_some();
         let place = match names_other {
             false => self.place(event.scope_id(), || event.scope()),
@@ -245,6 +249,7 @@ impl<F: Format> StreamIn<F> {
 
     #[cold]
     fn flush(&mut self) -> Result<()> {
+        self.chain = None;
         if !self.timeline.make_room() {
             self.take_mail();
             self.retime();
@@ -277,7 +282,7 @@ impl<F: Format> StreamIn<F> {
 
     #[cold]
     fn learn(&mut self) {
-        self.usual = None;
+        (self.usual, self.chain) = (None, None);
         let epoch = self.clocks.epoch();
         for (clock, past) in self.clocks.read_anew() {
             self.history.push((past, self.timeline.take_written(clock)));
@@ -442,6 +447,7 @@ impl<F: Format> Stream for StreamIn<F> {
     }
 
     fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
+        self.chain = None;
         self.timeline.begin_batch(batch.ordering());
         let mut result = Ok(());
         let mut keep = |written: Result<()>| {
@@ -472,6 +478,7 @@ impl<F: Format> Stream for StreamIn<F> {
     }
 
     fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
+        self.chain = None;
         self.samples(samples)
     }
 
@@ -481,6 +488,7 @@ impl<F: Format> Stream for StreamIn<F> {
         time: i64,
         reason: NoValueReason,
     ) -> Result<()> {
+        self.chain = None;
         self.no_value(counter, time, reason)
     }
 
@@ -490,6 +498,7 @@ impl<F: Format> Stream for StreamIn<F> {
     }
 
     fn close(&mut self) -> Result<()> {
+        self.chain = None;
         self.take_mail();
         if !self.timeline.is_empty() {
             self.retime();
@@ -527,6 +536,7 @@ impl<F: Format> Stream for StreamIn<F> {
 
 impl<F: Format> Flush for StreamIn<F> {
     fn rest(&mut self) -> Result<bool> {
+        self.chain = None;
         self.take_mail();
         if !self.timeline.has_starts() {
             return Ok(false);
@@ -539,6 +549,7 @@ impl<F: Format> Flush for StreamIn<F> {
     }
 
     fn flush_all(&mut self) -> Result<()> {
+        self.chain = None;
         self.take_mail();
         if self.timeline.has_waiting() {
             self.retime();

@@ -17,6 +17,7 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(crate) use self::chain::Chain;
 use self::claims::Claims;
 use self::half::{Half, Start};
 pub(crate) use self::order::{Break, Claim};

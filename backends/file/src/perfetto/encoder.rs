@@ -63,19 +63,17 @@ impl Tables {
         if text.is_empty() {
             return None;
         }
-        let number = match self.names.known(text) {
-            Some(number) => number,
-            None => self.new_text(text)?,
-        };
-        // Numbers of texts are small.
-        Some(small_varint(number.into()))
+        match self.names.known_varint(text) {
+            Some(varint) => Some(varint),
+            None => self.new_text(text),
+        }
     }
 
     #[inline(never)]
-    fn new_text(&mut self, text: &[u8]) -> Option<u32> {
+    fn new_text(&mut self, text: &[u8]) -> Option<(u64, usize)> {
         let text = str::from_utf8(text).ok()?;
-        let number = intern(&mut self.names, &mut self.new, interned::NAMES, text)?;
-        Some(number as u32)
+        // Numbers of texts are small.
+        intern(&mut self.names, &mut self.new, interned::NAMES, text).map(small_varint)
     }
 
     /// The number of a category, if it is known, as a varint.

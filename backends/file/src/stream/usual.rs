@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nvtxw_backend::{Event, EventKind, PlainEvents, Schema, SchemaRole, ScopeRef, Text, Time};
+use nvtxw_backend::{Event, EventKind, PlainEvents, Schema, SchemaRole, ScopeRef, Text};
 
 use super::StreamIn;
 use crate::format::{Format, FormatStream, Ranges};
@@ -39,17 +39,23 @@ impl<F: Format> StreamIn<F> {
             Some(Text::Wide(_)) => return false,
             _ => None,
         };
-        if let Time::Range { start, end } = event.time()
-            && let Some(payload) = event.plain_but_message()
+        if let Some(payload) = event.plain_but_message()
             && let Some(mut ranges) = self.out.ranges(event.schema(), usual.place)
-            && ranges
-                .write(payload, text, self.timeline.buffer())
-                .is_some()
+            && let Some((start, end)) = ranges.write(payload, text, self.timeline.buffer())
         {
-            let content = Content::Ready(ranges.base());
+            let base = ranges.base();
+            if let Some(chain) = &mut self.chain
+                && chain.is_ready_for(base)
+                && self.timeline.follow(chain, start, end)
+            {
+                return true;
+            }
             self.timeline.clocks = usual.clocks;
+            let content = Content::Ready(base);
             self.timeline
                 .range(usual.place, start, end, usual.nests, content);
+            let is_full = self.timeline.is_full();
+            self.chain = self.timeline.chain().filter(|_| !is_full);
             return true;
         }
         false

@@ -16,6 +16,14 @@ pub(crate) struct Chain {
     bytes: usize,
 }
 
+impl Chain {
+    /// Whether its ranges are ready for this base.
+    #[inline]
+    pub(crate) fn is_ready_for(&self, base: Base) -> bool {
+        self.last.ready == Some(base)
+    }
+}
+
 impl Item {
     /// Whether it may be the first one of a chain.
     #[inline]
@@ -97,13 +105,19 @@ impl Timeline {
     #[inline(always)]
     pub(crate) fn follow(&mut self, chain: &mut Chain, start: i64, end: i64) -> bool {
         let (last, len) = (&mut chain.last, self.new.bytes.len());
+        debug_assert!(
+            self.new
+                .items
+                .last()
+                .is_some_and(|item| item.order == last.order)
+        );
         if start <= last.start || start < last.end || chain.items == 0 || len >= chain.bytes {
             return false;
         }
         chain.items -= 1;
         self.orders += 1;
         let at = mem::replace(&mut self.filled, len);
-        *last = Item {
+        let item = Item {
             start,
             end,
             order: self.orders,
@@ -111,7 +125,9 @@ impl Timeline {
             len: (len - at) as u32,
             ..*last
         };
-        self.new.items.push(*last);
+        // What was written just now is not read as a whole, which would wait for it.
+        (last.start, last.end, last.order) = (start, end, item.order);
+        self.new.items.push(item);
         self.new.chain += 1;
         true
     }
