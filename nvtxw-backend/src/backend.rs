@@ -10,9 +10,11 @@ use crate::counter::Counter;
 use crate::domain::Domain;
 use crate::event::Event;
 use crate::log::Report;
+use crate::plain::PlainEvent;
 use crate::refusal::{Refusal, RefusalCounts, Result};
 use crate::relation::TimeRelation;
 use crate::sample::CounterBatch;
+use crate::schema::Schema;
 use crate::session::SessionRequest;
 use crate::stream::StreamInfo;
 
@@ -86,6 +88,23 @@ pub trait Stream: Send + 'static {
     /// # Errors
     /// What the producer gets if the event can't be kept; earlier ones stay.
     fn write_event(&mut self, event: &Event<'_>) -> Result<()>;
+
+    /// Takes one event of `schema` in the scope with the ID `scope` by its bytes, before these are read: for a backend that has
+    /// worked out how it reads the events of a schema. A single event comes here first if each of its fields has a
+    /// [fixed place](crate::Field::offset) in the bytes, none names a scope, a process or a thread, and the message is in the bytes or
+    /// text behind them. `None`, with nothing done, leaves it to [`take_event`](Self::take_event): so must be one that the
+    /// backend finds anything wrong with. By default all are.
+    ///
+    /// # Errors
+    /// As those of [`write_event`](Self::write_event).
+    fn take_plain(
+        &mut self,
+        _schema: &Arc<Schema>,
+        _scope: u64,
+        _event: &PlainEvent<'_>,
+    ) -> Option<Result<()>> {
+        None
+    }
 
     /// Takes one event with the call that it came in. By default that is let go, and the event
     /// [taken](Self::write_event).

@@ -12,7 +12,7 @@ use crate::plain::PlainEvents;
 use crate::raw::EventBatchArg;
 use crate::refusal::{Refusal, RefusalTally, Result};
 use crate::relay::has_pointers;
-use crate::schema::{Plan, Schema, Shape, Way};
+use crate::schema::{Schema, Shape, Way};
 use crate::stream::StreamInfo;
 
 /// Events of one schema.
@@ -170,16 +170,7 @@ impl<'a> EventBatch<'a> {
 
     /// The ID of the scope of all events, if none of them can name one of its own, nor a process or a thread.
     pub fn scope_id(&self) -> Option<u64> {
-        let Plan { at, scopes, .. } = &self.schema.plan;
-        if at.names_scope() || at.names_os_id() || scopes.purpose != 0 {
-            return None;
-        }
-        let mut named = [self.scope, scopes.general].into_iter();
-        Some(
-            named
-                .find(|scope| *scope != 0)
-                .unwrap_or(self.stream.scope_id()),
-        )
+        (self.schema.plan).fixed_scope(self.scope, self.stream.scope_id())
     }
 
     fn unread(&self) -> Event<'a> {

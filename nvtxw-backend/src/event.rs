@@ -171,7 +171,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Becomes the event of [two such](Self::kind_before_text) payloads.
+    /// Becomes the event of [two such](Self::kind_before_text) payloads; no null is in the text.
     #[inline(always)]
     pub(crate) fn read_before_text(
         &mut self,
@@ -181,8 +181,7 @@ impl<'a> Event<'a> {
     ) -> Result<()> {
         self.read_at(main, 0, &self.schema.plan.at)?;
         self.has_text = true;
-        self.attributes.message =
-            Text::of(text::of_units(unit, text::units_before_null(unit, text)));
+        self.attributes.message = Text::of(text::of_units(unit, text));
         Ok(())
     }
 

@@ -16,13 +16,11 @@ pub struct PlainEvents<'b, 'a> {
     steps: Steps,
 }
 
-/// One of [`PlainEvents`].
+/// An event by its bytes: one of [`PlainEvents`], or a [single](crate::Stream::take_plain) one.
 #[derive(Debug)]
 pub struct PlainEvent<'a> {
     bytes: &'a [u8],
     text: Option<&'a [u8]>,
-    /// What is left for those behind it.
-    steps: Steps,
 }
 
 impl<'b, 'a> PlainEvents<'b, 'a> {
@@ -50,32 +48,34 @@ impl<'b, 'a> PlainEvents<'b, 'a> {
         self.rest.is_empty()
     }
 
-    /// The next event. `None` if its message can't be told like this, so that it is to be [read](Self::read), and if there
-    /// is none.
+    /// Shows the events that are left to `take`, in order, and goes on to the first that it doesn't take: `false` says that. It stops
+    /// also at one whose message can't be told like this, which is to be [read](Self::read).
     #[inline(always)]
-    pub fn peek(&self) -> Option<PlainEvent<'a>> {
+    pub fn take_while(&mut self, mut take: impl FnMut(&PlainEvent<'a>) -> bool) {
         let schema = self.batch.schema();
-        let bytes = self.rest.get(..schema.size())?;
-        let steps = self.steps.clone();
-        let text = match &self.text {
-            None => None,
-            Some((message, flex)) => {
-                let is_cheap = steps.try_take(schema.plan.work);
-                Some(
-                    message
-                        .flexible_text(bytes, flex, &steps)
-                        .filter(|_| is_cheap)?,
-                )
+        // One loop for all, so that what `take` does is a part of it.
+        while let Some((bytes, behind)) = self.rest.split_at_checked(schema.size()) {
+            let (text, steps) = match &self.text {
+                None => (None, None),
+                Some((message, flex)) => {
+                    let steps = self.steps.clone();
+                    if !steps.try_take(schema.plan.work) {
+                        return;
+                    }
+                    let Some(text) = message.flexible_text(bytes, flex, &steps) else {
+                        return;
+                    };
+                    (Some(text), Some(steps))
+                }
+            };
+            if !take(&PlainEvent { bytes, text }) {
+                return;
             }
-        };
-        Some(PlainEvent { bytes, text, steps })
-    }
-
-    /// Goes on to the event behind this one, at which was [peeked](Self::peek).
-    #[inline(always)]
-    pub fn pass(&mut self, event: PlainEvent<'a>) {
-        self.rest = &self.rest[event.bytes.len()..];
-        self.steps = event.steps;
+            self.rest = behind;
+            if let Some(steps) = steps {
+                self.steps = steps;
+            }
+        }
     }
 
     /// Reads the next event as [`EventBatch::events`] does, and goes on to the one behind it. `None` if it is bad, and if there
@@ -88,13 +88,19 @@ impl<'b, 'a> PlainEvents<'b, 'a> {
 }
 
 impl<'a> PlainEvent<'a> {
-    /// [As many](crate::Schema::size) as each event of the batch has, with each field in its [place](crate::Field::offset).
+    /// A single event, of these bytes and perhaps a text behind them.
+    #[inline]
+    pub(crate) fn single(bytes: &'a [u8], text: Option<&'a [u8]>) -> Self {
+        Self { bytes, text }
+    }
+
+    /// [As many](crate::Schema::size) as its schema says, or more, with each field in its [place](crate::Field::offset).
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The message, if that is text elsewhere. Meant to be UTF-8; it may not be.
+    /// The message, if that is text elsewhere, without a null. Meant to be UTF-8; it may not be.
     #[inline]
     pub fn text(&self) -> Option<&'a [u8]> {
         self.text

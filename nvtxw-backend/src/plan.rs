@@ -415,6 +415,18 @@ impl Plan {
         at
     }
 
+    /// The scope of all events of a batch that names this one, or 0, on a stream of that one, if none of them can name one of its
+    /// own, nor a process or a thread.
+    #[inline]
+    pub(crate) fn fixed_scope(&self, batch: u64, stream: u64) -> Option<u64> {
+        let Self { at, scopes, .. } = self;
+        if at.names_scope() || at.names_os_id() || scopes.purpose != 0 {
+            return None;
+        }
+        let mut named = [batch, scopes.general].into_iter();
+        Some(named.find(|scope| *scope != 0).unwrap_or(stream))
+    }
+
     /// Whether a payload, or the schema for it, may name its scope.
     #[inline]
     pub(crate) fn names_scope(&self) -> bool {

@@ -222,7 +222,7 @@ impl OpenStream {
 impl StreamBackend {
     /// Calls the backend's stream, unless it is poisoned.
     #[inline(always)]
-    pub(crate) fn call(&mut self, call: impl FnOnce(&mut dyn Stream) -> Result<()>) -> Result<()> {
+    pub(crate) fn call<T>(&mut self, call: impl FnOnce(&mut dyn Stream) -> Result<T>) -> Result<T> {
         self.check()?;
         catch_poisoning(|| self.poisoned = true, || call(&mut *self.stream))
     }

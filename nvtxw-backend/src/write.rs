@@ -10,6 +10,7 @@ use crate::call::EventCall;
 use crate::counter::Counter;
 use crate::domain::Domain;
 use crate::event::{Event, Payload};
+use crate::plain::PlainEvent;
 use crate::predefined;
 use crate::raw::{CounterBatchArg, EventBatchArg, PayloadArg};
 use crate::refusal::{Cause, Refusal, Result};
@@ -17,8 +18,8 @@ use crate::relation::{RelationKind, TimeRelation};
 use crate::sample::{CounterBatch, Times};
 use crate::scalar::read;
 use crate::schema::{Schema, Shape};
-use crate::stream::{OpenStream, STREAMS};
-use crate::text::unit_size;
+use crate::stream::{OpenStream, STREAMS, StreamInfo};
+use crate::text::{unit_size, units_before_null};
 
 pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
     enter(stream, |stream| {
@@ -34,6 +35,14 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
             let payload = payload(domain, 0, arg)?;
             if let Some(kind) = payload.schema.event_kind() {
                 let Payload { schema, bytes, .. } = payload;
+                if let Some(scope) = plain_scope(info, schema) {
+                    let event = PlainEvent::single(bytes, None);
+                    let taken =
+                        backend.call(|backend| Ok(backend.take_plain(schema, scope, &event)));
+                    if let Some(taken) = taken? {
+                        return taken;
+                    }
+                }
                 let mut event = Event::unread(info, 0, schema, kind, None);
                 event.read_single(bytes)?;
                 let call = EventCall::accepted(args, domain);
@@ -51,18 +60,21 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
                     let event = Event::gather(info, &payloads)?;
                     return backend.call(|backend| backend.take_event(&event, &call));
                 };
+                let scope = plain_scope(info, payloads[0].schema).filter(|_| unit == 1);
                 let schemas = payloads.map(|payload| Arc::clone(payload.schema));
                 *known = Some(WithText {
                     ids,
                     schemas,
                     kind,
                     unit,
+                    scope,
                 });
             }
             if let Some(WithText {
                 schemas,
                 kind,
                 unit,
+                scope,
                 ..
             }) = &*known
             {
@@ -71,6 +83,15 @@ pub(crate) fn event(stream: u64, args: &[PayloadArg<'_>]) -> Result<()> {
                 let main = main.map_err(|refusal| in_payload(0, refusal))?;
                 let text = whole_of(domain, text_schema, Some(*unit), text);
                 let text = text.map_err(|refusal| in_payload(1, refusal))?;
+                let text = units_before_null(*unit, text);
+                if let Some(scope) = *scope {
+                    let event = PlainEvent::single(main, Some(text));
+                    let taken =
+                        backend.call(|backend| Ok(backend.take_plain(schema, scope, &event)));
+                    if let Some(taken) = taken? {
+                        return taken;
+                    }
+                }
                 let mut event = Event::unread(info, 0, schema, *kind, None);
                 event.read_before_text(main, text, *unit)?;
                 return backend.call(|backend| backend.take_event(&event, &call));
@@ -95,6 +116,15 @@ pub(crate) struct WithText {
     kind: EventKind,
     /// Bytes of a unit of the text.
     unit: usize,
+    /// That of all such events, if they may be [taken by their bytes](crate::Stream::take_plain).
+    scope: Option<u64>,
+}
+
+/// The scope of all single events of a schema, if they may be [taken by their bytes](crate::Stream::take_plain).
+#[inline]
+fn plain_scope(info: &StreamInfo, schema: &Schema) -> Option<u64> {
+    let scope = schema.plan.fixed_scope(0, info.scope_id());
+    scope.filter(|_| schema.plan.is_plain)
 }
 
 /// How many of them a stream keeps, by their first ID: as many as there are plain events, which have IDs in a row.

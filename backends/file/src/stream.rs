@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use nvtxw_backend::call::{EventCall, WriteCall};
 use nvtxw_backend::{
-    Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, Refusal, Result, Stream,
-    StreamInfo, Time, TimeRelation,
+    Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, PlainEvent, Refusal,
+    Result, Schema, Stream, StreamInfo, Time, TimeRelation,
 };
 
 use self::place::OsId;
@@ -163,7 +163,7 @@ impl<F: Format> StreamIn<F> {
 
     #[inline]
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        match self.usual_range(event) {
+        match self.usual_event(event) {
             true => Ok(()),
             false => self.any_event(event),
         }
@@ -196,7 +196,7 @@ impl<F: Format> StreamIn<F> {
                 let may_be_usual = are_nanoseconds && !names_other;
                 if may_be_usual
                     && self.usual.replace(usual) != Some(usual)
-                    && self.usual_range(event)
+                    && self.usual_event(event)
                 {
                     return Ok(());
                 }
@@ -373,6 +373,20 @@ impl AnyStream {
 
 impl Stream for FileStream {
     #[inline]
+    fn take_plain(
+        &mut self,
+        schema: &Arc<Schema>,
+        scope: u64,
+        event: &PlainEvent<'_>,
+    ) -> Option<Result<()>> {
+        match &mut self.stream {
+            AnyStream::Perfetto(stream) => stream.take_plain(schema, scope, event),
+            AnyStream::Chrome(stream) => stream.take_plain(schema, scope, event),
+            _ => None,
+        }
+    }
+
+    #[inline]
     fn take_event(&mut self, event: &Event<'_>, call: &EventCall<'_>) -> Result<()> {
         each!(&mut self.stream, stream => stream.take_event(event, call))
     }
@@ -439,6 +453,22 @@ impl Stream for FileStream {
 }
 
 impl<F: Format> Stream for StreamIn<F> {
+    #[inline(always)]
+    fn take_plain(
+        &mut self,
+        schema: &Arc<Schema>,
+        scope: u64,
+        event: &PlainEvent<'_>,
+    ) -> Option<Result<()>> {
+        self.refresh();
+        if !self.usual_range(schema, scope, event.bytes(), event.text()) {
+            return None;
+        }
+        let written = self.flush_if_full();
+        self.tell_breaks("EventWrite");
+        Some(written)
+    }
+
     #[inline]
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
         let written = self.single(event);

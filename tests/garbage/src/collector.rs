@@ -6,8 +6,8 @@ use std::sync::{Arc, Once};
 
 use nvtxw_backend::{
     Backend, Counter, CounterBatch, CounterKind, Event, EventBatch, Field, FieldKind,
-    NoValueReason, Refusal, RefusalCounts, Result, Schema, Session, SessionRequest, Stream,
-    StreamInfo, Text, Time, TimeRelation, Value, Visitor,
+    NoValueReason, PlainEvent, Refusal, RefusalCounts, Result, Schema, Session, SessionRequest,
+    Stream, StreamInfo, Text, Time, TimeRelation, Value, Visitor,
 };
 
 /// What reached the backend by one call.
@@ -149,7 +149,10 @@ impl Session for Collector {
 
     fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<CollectorStream> {
         note(|reached| reached.opened.push(Arc::clone(stream)))?;
-        Ok(CollectorStream(Arc::clone(stream)))
+        Ok(CollectorStream {
+            info: Arc::clone(stream),
+            plain: None,
+        })
     }
 
     fn note_refusals(&self, counts: RefusalCounts) {
@@ -161,7 +164,11 @@ impl Session for Collector {
     }
 }
 
-pub struct CollectorStream(Arc<StreamInfo>);
+pub struct CollectorStream {
+    info: Arc<StreamInfo>,
+    /// The bytes and the text of the event that was not taken by them, and its scope.
+    plain: Option<(Vec<u8>, Option<Vec<u8>>, u64)>,
+}
 
 impl CollectorStream {
     fn look_at(event: &Event<'_>) -> Tour {
@@ -204,7 +211,27 @@ fn times(event: &Event<'_>) -> (i64, Option<i64>) {
 }
 
 impl Stream for CollectorStream {
+    fn take_plain(
+        &mut self,
+        _: &Arc<Schema>,
+        scope: u64,
+        event: &PlainEvent<'_>,
+    ) -> Option<Result<()>> {
+        let text = event.text().map(<[u8]>::to_vec);
+        self.plain = Some((event.bytes().to_vec(), text, scope));
+        None
+    }
+
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
+        // What was told of it before it was read is what it says.
+        if let Some((bytes, text, scope)) = self.plain.take()
+            && event.plain_but_message() == Some(&bytes)
+        {
+            assert_eq!(event.scope_id(), scope);
+            if let Some(text) = &text {
+                assert_eq!(event.message(), Some(Text::Inline(text)));
+            }
+        }
         let tour = Self::look_at(event);
         note(|reached| {
             tour.add_to(reached);
@@ -233,13 +260,17 @@ impl Stream for CollectorStream {
             let mut one_by_one = Vec::new();
             while !plain.is_empty() {
                 // What is told of an event before it is read is what it says then.
-                let peeked = plain.peek();
+                let mut shown = None;
+                plain.take_while(|event| {
+                    shown = Some((event.bytes(), event.text()));
+                    false
+                });
                 let Some(event) = plain.read() else {
                     continue;
                 };
-                if let Some(peeked) = peeked {
-                    assert_eq!(event.plain_but_message(), Some(peeked.bytes()));
-                    if let Some(text) = peeked.text() {
+                if let Some((bytes, text)) = shown {
+                    assert_eq!(event.plain_but_message(), Some(bytes));
+                    if let Some(text) = text {
                         assert_eq!(event.message(), Some(Text::Inline(text)));
                     }
                 }
@@ -281,7 +312,7 @@ impl Stream for CollectorStream {
     }
 
     fn close(&mut self) -> Result<()> {
-        black_box(self.0.name());
+        black_box(self.info.name());
         note(|reached| reached.closed += 1)
     }
 }

@@ -25,22 +25,37 @@ impl<F: Format> StreamIn<F> {
     /// Takes a range that is of the kind that was usual last; `false`, and nothing is done, for any
     /// other event.
     #[inline(always)]
-    pub(super) fn usual_range(&mut self, event: &Event<'_>) -> bool {
-        let Some(usual) = self.usual else {
-            return false;
-        };
+    pub(super) fn usual_event(&mut self, event: &Event<'_>) -> bool {
         // An event that names a process or a thread is on the track of that.
         let names_other = event.process_id().or(event.thread_id()).is_some();
-        if usual.schema != event.schema().id() || usual.scope != event.scope_id() || names_other {
-            return false;
-        }
         let text = match event.message() {
             Some(Text::Inline(text)) => Some(text),
             Some(Text::Wide(_)) => return false,
             _ => None,
         };
-        if let Some(payload) = event.plain_but_message()
-            && let Some(mut ranges) = self.out.ranges(event.schema(), usual.place)
+        match event.plain_but_message() {
+            Some(payload) if !names_other => {
+                self.usual_range(event.schema(), event.scope_id(), payload, text)
+            }
+            _ => false,
+        }
+    }
+
+    /// The same by what it is of, and perhaps a text that is its message.
+    #[inline(always)]
+    pub(super) fn usual_range(
+        &mut self,
+        schema: &Schema,
+        scope: u64,
+        payload: &[u8],
+        text: Option<&[u8]>,
+    ) -> bool {
+        let Some(usual) = self.usual else {
+            return false;
+        };
+        if usual.schema == schema.id()
+            && usual.scope == scope
+            && let Some(mut ranges) = self.out.ranges(schema, usual.place)
             && let Some((start, end)) = ranges.write(payload, text, self.timeline.buffer())
         {
             let base = ranges.base();
@@ -90,24 +105,25 @@ impl<F: Format> StreamIn<F> {
         };
         let content = Content::Ready(ranges.base());
         let nests = kind == EventKind::RangePushPop;
-        let mut chain = None;
-        while let Some(event) = events.peek() {
+        let (mut chain, mut is_full) = (None, false);
+        events.take_while(|event| {
+            if is_full {
+                return false;
+            }
             let buffer = self.timeline.buffer();
             let Some((start, end)) = ranges.write(event.bytes(), event.text(), buffer) else {
-                break;
+                return false;
             };
-            events.pass(event);
             if let Some(chain) = &mut chain
                 && self.timeline.follow(chain, start, end)
             {
-                continue;
+                return true;
             }
             self.timeline.range(place, start, end, nests, content);
-            if self.timeline.is_full() {
-                break;
-            }
+            is_full = self.timeline.is_full();
             chain = self.timeline.chain();
-        }
+            true
+        });
         true
     }
 }
