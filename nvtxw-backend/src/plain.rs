@@ -48,6 +48,12 @@ impl<'b, 'a> PlainEvents<'b, 'a> {
         self.rest.is_empty()
     }
 
+    /// Whether their messages are text elsewhere: all of them, or none.
+    #[inline]
+    pub fn have_text(&self) -> bool {
+        self.text.is_some()
+    }
+
     /// Shows the events that are left to `take`, in order, and goes on to the first that it doesn't take: `false` says that. It stops
     /// also at one whose message can't be told like this, which is to be [read](Self::read).
     #[inline(always)]

@@ -6,7 +6,7 @@ use nvtxw_backend::{Event, EventKind, PlainEvents, Schema, SchemaRole, ScopeRef,
 
 use super::StreamIn;
 use crate::format::{Format, FormatStream, Ranges};
-use crate::timeline::Content;
+use crate::timeline::{Chain, Content, Timeline};
 
 /// What ranges share that are of one schema and in one scope.
 #[derive(Clone, Copy, PartialEq)]
@@ -100,30 +100,57 @@ impl<F: Format> StreamIn<F> {
         self.timeline.clocks = clocks;
         let domain = Arc::clone(self.info.domain());
         let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
-        let Some(mut ranges) = self.out.ranges(schema, place) else {
+        let Some(ranges) = self.out.ranges(schema, place) else {
             return false;
         };
-        let content = Content::Ready(ranges.base());
-        let nests = kind == EventKind::RangePushPop;
-        let (mut chain, mut is_full) = (None, false);
-        events.take_while(|event| {
-            if is_full {
-                return false;
-            }
-            let buffer = self.timeline.buffer();
-            let Some((start, end)) = ranges.write(event.bytes(), event.text(), buffer) else {
-                return false;
-            };
-            if let Some(chain) = &mut chain
-                && self.timeline.follow(chain, start, end)
-            {
-                return true;
-            }
-            self.timeline.range(place, start, end, nests, content);
-            is_full = self.timeline.is_full();
-            chain = self.timeline.chain();
-            true
-        });
+        let mut taker = Taker {
+            timeline: &mut self.timeline,
+            content: Content::Ready(ranges.base()),
+            ranges,
+            place,
+            nests: kind == EventKind::RangePushPop,
+            chain: None,
+            is_full: false,
+        };
+        // What looks up texts is no part of the loop for batches without.
+        match events.have_text() {
+            false => events.take_while(|event| taker.take(event.bytes(), None)),
+            true => events.take_while(|event| taker.take(event.bytes(), event.text())),
+        }
+        true
+    }
+}
+
+/// Takes usual ranges to one place.
+struct Taker<'t, R> {
+    timeline: &'t mut Timeline,
+    ranges: R,
+    content: Content<'t>,
+    place: u32,
+    nests: bool,
+    chain: Option<Chain>,
+    is_full: bool,
+}
+
+impl<R: Ranges> Taker<'_, R> {
+    /// `false` if the window is full, or this is not a usual one.
+    #[inline(always)]
+    fn take(&mut self, payload: &[u8], text: Option<&[u8]>) -> bool {
+        if self.is_full {
+            return false;
+        }
+        let Some((start, end)) = self.ranges.write(payload, text, self.timeline.buffer()) else {
+            return false;
+        };
+        if let Some(chain) = &mut self.chain
+            && self.timeline.follow(chain, start, end)
+        {
+            return true;
+        }
+        self.timeline
+            .range(self.place, start, end, self.nests, self.content);
+        self.is_full = self.timeline.is_full();
+        self.chain = self.timeline.chain();
         true
     }
 }
