@@ -54,7 +54,7 @@ impl<'b, 'a> PlainEvents<'b, 'a> {
         self.text.is_some()
     }
 
-    /// Shows the events that are left to `take`, in order, and goes on to the first that it doesn't take: `false` says that. It stops
+    /// Shows the events that are left to `take`, in order, and stops at the first for which that answers `false`. It stops
     /// also at one whose message can't be told like this, which is to be [read](Self::read).
     #[inline(always)]
     pub fn take_while(&mut self, mut take: impl FnMut(&PlainEvent<'a>) -> bool) {

@@ -199,7 +199,7 @@
 //! All calls of the session as the producer made them, to be [replayed](capture::replay::Replay) on any backend, or
 //! [read](capture::Reader): each with all its numbers and bytes; those that were refused as notes with the reason. Registrations
 //! go to the file at once. What is written to a stream gathers in memory up to 256 KiB (less if more than 64 streams are opened,
-//! which gather 16 MiB together; or until `flush_interval` is over) and is appended then; batches of 16 KiB and more are appended
+//! which gather 16 MiB together, or 8 KiB each if that is more; or until `flush_interval` is over) and is appended then; batches of 16 KiB and more are appended
 //! as they are. Those of one stream keep their order; between streams there is none, but what is referred to stands before.
 //! `window`, `memory`, `merge` and `base` mean nothing here, and timestamps are as they are. What pointers lead to is kept with
 //! them, as far as it is [read](nvtxw_backend#what-is-read) at all.
@@ -208,7 +208,8 @@
 //!
 //! A stream keeps a window of its latest events in memory, writes the older half when it is full,
 //! and the rest when it is closed or the session ends. Whole packets or lines are appended. A half of 256 KiB and more that
-//! is due while another stream is being written waits for that, at most until the next half is due.
+//! is due while another stream is being written waits for that, at most until the next half is due; that
+//! takes memory beside the windows.
 //!
 //! **Claimed orders** make the window small. A stream that is opened as ordered by starts, or as one of points in time, holds
 //! 2048 events, or more where that is not enough: what may still be passed by its skid (in time, or in

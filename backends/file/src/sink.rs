@@ -375,6 +375,16 @@ mod loom {
         tail: b"",
     };
 
+    /// Where the file has the two runs of each of two threads, which are whole and in each thread's order.
+    fn places(sink: &Sink, path: &Path) -> [usize; 4] {
+        let text = fs::read_to_string(path).unwrap();
+        assert_eq!(text.len(), 18);
+        assert_eq!(sink.lock().len, 18);
+        let at = ["<1a>", "<1bb>", "<2a>", "<2bb>"].map(|run| text.find(run).unwrap());
+        assert!(at[0] < at[1] && at[2] < at[3], "{text}");
+        at
+    }
+
     #[test]
     fn appends_are_whole_and_each_thread_s_in_order() {
         let dir = TempDir::new();
@@ -393,17 +403,11 @@ mod loom {
             for thread in threads {
                 thread.join().unwrap();
             }
-            let text = fs::read_to_string(&path).unwrap();
-            assert_eq!(sink.lock().len, text.len() as u64);
-            let at = |run: &str| text.find(run).unwrap();
-            assert!(
-                at("<1a>") < at("<1bb>") && at("<2a>") < at("<2bb>"),
-                "{text}"
-            );
-            assert_eq!(text.len(), 18);
-            match at("<1bb>") < at("<2a>") {
+            let at = places(&sink, &path);
+            let [first, last, other, _] = at;
+            match last < other {
                 true => outcomes[0].met(),
-                false if at("<1a>") < at("<2a>") => outcomes[1].met(),
+                false if first < other => outcomes[1].met(),
                 false => {}
             }
         });
@@ -429,14 +433,7 @@ mod loom {
             };
             let threads = [append(["<1a>", "<1bb>"]), append(["<2a>", "<2bb>"])];
             let done = threads.map(|thread| thread.join().unwrap());
-            let text = fs::read_to_string(&path).unwrap();
-            assert_eq!(sink.lock().len, text.len() as u64);
-            let at = |run: &str| text.find(run).unwrap();
-            assert!(
-                at("<1a>") < at("<1bb>") && at("<2a>") < at("<2bb>"),
-                "{text}"
-            );
-            assert_eq!(text.len(), 18);
+            places(&sink, &path);
             outcomes[usize::from(done != [true; 2])].met();
         });
     }
