@@ -11,6 +11,7 @@ mod half;
 mod order;
 mod part;
 mod retime;
+mod writing;
 
 use std::collections::HashMap;
 use std::mem;
@@ -21,7 +22,7 @@ pub(crate) use self::chain::Chain;
 use self::claims::Claims;
 use self::half::{Half, Start};
 pub(crate) use self::order::{Break, Claim};
-use self::part::{Item, Key, Kind, Part, Run};
+use self::part::{Item, Kind, Part};
 use self::retime::Marks;
 pub(crate) use self::retime::Written;
 use crate::budget::{Budget, Share};
@@ -368,73 +369,6 @@ impl Timeline {
         }
     }
 
-    /// Writes the older half of the window, or what is final by a claim.
-    pub(crate) fn flush(&mut self, out: &mut impl Emit) {
-        if self.flush_final(out) {
-            return;
-        }
-        if self.old.items.is_empty() {
-            self.turn();
-        }
-        let mut part = mem::take(&mut self.old);
-        if !self.sorted {
-            part.append(&mut self.new);
-            part.sort();
-            // What stays is the new part until the turn below.
-            self.new.take_half(&mut part);
-            self.sorted = true;
-        }
-        self.write_up_to_last(&mut part, out);
-        part.clear();
-        self.old = part;
-        self.turn();
-    }
-
-    /// Writes all there is, and goes on: what is open begins in the file, and ends there later.
-    pub(crate) fn flush_all(&mut self, out: &mut impl Emit) {
-        self.flush_items(out);
-        self.begin_starts(out);
-    }
-
-    /// The same, where ranges that were started may well never end.
-    pub(crate) fn rest(&mut self, out: &mut impl Emit) {
-        self.flush_items(out);
-        self.begin_starts_alone(out);
-    }
-
-    fn flush_items(&mut self, out: &mut impl Emit) {
-        let (mut part, mut last) = self.write_all(out);
-        part.clear();
-        last.clear();
-        (self.old, self.new) = (part, last);
-        self.sorted = true;
-    }
-
-    /// Writes all there is. What is open stays so: the file has no end for it.
-    pub(crate) fn finish(&mut self, out: &mut impl Emit) {
-        self.write_all(out);
-        self.leave_open(out);
-    }
-
-    /// Returns the parts that were written.
-    fn write_all(&mut self, out: &mut impl Emit) -> (Part, Part) {
-        let mut part = mem::take(&mut self.old);
-        let mut last = mem::take(&mut self.new);
-        if self.sorted {
-            self.write_up_to_last(&mut part, out);
-        } else {
-            part.append(&mut last);
-            part.sort();
-            mem::swap(&mut part, &mut last);
-        }
-        self.write(&mut last, |_, _| true, out);
-        if let Some(item) = last.items.last() {
-            self.advance(item.start);
-        }
-        self.filled = 0;
-        (part, last)
-    }
-
     fn next_order(&mut self) -> u64 {
         self.orders += 1;
         self.orders
@@ -485,147 +419,6 @@ impl Timeline {
     fn turn(&mut self) {
         mem::swap(&mut self.old, &mut self.new);
         self.filled = 0;
-    }
-
-    /// Writes the items of `part`, which are in order, and the pushes that belong before its last
-    /// one.
-    fn write_up_to_last(&mut self, part: &mut Part, out: &mut impl Emit) {
-        if let Some(last) = part.items.last() {
-            self.advance(last.start);
-            let last = last.key();
-            self.write(part, |_, key| key < last, out);
-        }
-    }
-
-    /// Writes the items of `part`, which are in order, and the pushes that are due, by place and key. The part's bytes are
-    /// others then.
-    fn write<E: Emit>(&mut self, part: &mut Part, is_due: impl Fn(u32, Key) -> bool, out: &mut E) {
-        self.note_written(part);
-        let due = self.due_pushes(is_due);
-        let mut due = due.iter().peekable();
-        let mut run = Run::default();
-        let first = due.peek().map(|push| push.key);
-        let done = match self.mark_chain(part, out) {
-            true => self.write_chain(part, first, &mut run, out),
-            false => 0,
-        };
-        for item in &part.items[done..] {
-            if due.peek().is_some() {
-                let key = item.key();
-                while let Some(push) = due.next_if(|push| push.key < key) {
-                    run.end(part, out);
-                    self.open(push, out);
-                }
-            }
-            if self.is_precise && !self.marks.hold(item.clocks) {
-                run.end(part, out);
-                self.marks.set(item.clocks, out);
-            }
-            let bytes = part.bytes_of(item);
-            match item.ready {
-                Some(base) if base != Base::Stale && out.takes(base) => {}
-                Some(_) => {
-                    run.end(part, out);
-                    self.emit(item, E::fields_of(bytes), out);
-                    continue;
-                }
-                None => {
-                    run.end(part, out);
-                    self.emit(item, bytes, out);
-                    continue;
-                }
-            }
-            let (on, lane) = match item.kind {
-                Kind::Value => {
-                    self.sum(item);
-                    (On::Counter(item.track), 0)
-                }
-                Kind::PushPop | Kind::StartEnd => (On::Place(item.track), self.spread(item)),
-                Kind::Instant | Kind::Close => {
-                    let Place { lanes, .. } = &mut self.places[item.track as usize];
-                    lanes.note(item.start, item.order);
-                    (On::Place(item.track), 0)
-                }
-            };
-            if lane == 0 {
-                if !run.goes_on(on, item) {
-                    run.end(part, out);
-                    run = Run::new(on, item);
-                }
-                run.add(item);
-                continue;
-            }
-            run.end(part, out);
-            // Ready items are those whose times the file holds.
-            let (fields, nests) = (E::fields_of(bytes), item.kind == Kind::PushPop);
-            out.range(item.track, lane, item.start, item.end, nests, fields);
-        }
-        run.end_part(part, out);
-        for push in due {
-            self.open(push, out);
-        }
-    }
-
-    #[inline]
-    fn sum(&mut self, item: &Item) {
-        if let Some(sum) = self.sums.iter_mut().find(|sum| sum.counter == item.track) {
-            sum.is_unsettled |= item.start < sum.last;
-            sum.last = sum.last.max(item.start);
-        }
-    }
-
-    /// The lane of a whole range.
-    #[inline]
-    fn spread(&mut self, item: &Item) -> u32 {
-        let lanes = &mut self.places[item.track as usize].lanes;
-        let spot = lanes.place(item.candidate());
-        self.tally.overlapping_pushpop += u64::from(spot.crosses);
-        spot.lane
-    }
-
-    fn emit(&mut self, item: &Item, fields: &[u8], out: &mut impl Emit) {
-        let is_range = matches!(item.kind, Kind::PushPop | Kind::StartEnd);
-        let mut item = *item;
-        if is_range && item.end < item.start {
-            // By what is known now of the two clocks that it is of.
-            item.end = item.start;
-            self.tally.before_sync += 1;
-        }
-        let item = &item;
-        if !out.holds(item.start) || is_range && !out.holds(item.end) {
-            self.tally.outside_base += 1;
-            return;
-        }
-        match item.kind {
-            Kind::Instant => {
-                let Place { lanes, .. } = &mut self.places[item.track as usize];
-                lanes.note(item.start, item.order);
-                out.instant(item.track, item.start, fields);
-            }
-            Kind::Value => {
-                self.sum(item);
-                out.value(item.track, item.start, fields);
-            }
-            Kind::PushPop | Kind::StartEnd => {
-                let lane = self.spread(item);
-                let nests = item.kind == Kind::PushPop;
-                out.range(item.track, lane, item.start, item.end, nests, fields);
-            }
-            Kind::Close => {
-                let lanes = &mut self.places[item.track as usize].lanes;
-                let (push, clock) = (item.end as u64, item.clocks[0]);
-                let (marks, is_precise) = (&mut self.marks, self.is_precise);
-                let moved =
-                    lanes.close(push, item.start, clock, fields, |lane, end, of, fields| {
-                        let (asked, clock) = of;
-                        if is_precise {
-                            marks.set([clock; 2], out);
-                        }
-                        out.end(item.track, lane, end, asked, fields);
-                    });
-                self.tally.overlapping_pushpop += moved;
-            }
-        }
     }
 }
 
