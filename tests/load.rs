@@ -253,12 +253,12 @@ fn each_null_member_is_named() {
             return;
         };
         let error = refused(&path);
-        assert!(matches!(error, Error::NullMember { member: found, .. } if found == member));
+        assert!(matches!(&error, Error::NullMembers { members, .. } if *members == [member]));
         assert_eq!(
             error.to_string(),
             format!(
-                "the backend `{}` is broken: its function table has a null `{member}`, which every backend must have (one that \
-                 doesn't do it answers NOT_SUPPORTED); report it to its makers",
+                "the backend `{}` is broken: its function table has null for `{member}`, which every backend must have (one that \
+                 doesn't do a call answers NOT_SUPPORTED); report it to its makers",
                 path.display()
             )
         );

@@ -94,7 +94,7 @@
 //! // `Nothing` is some backend in this program.
 //! let other = in_process(Nothing);
 //! let layer = in_process(Layer(Relay::to_instance(other)));
-//! assert_eq!(layer.table().first_missing(), None);
+//! assert_eq!(layer.table().missing().next(), None);
 //! ```
 
 mod copy;

@@ -83,8 +83,8 @@ impl Backend {
     pub fn in_process(instance: InProcess) -> Self {
         let functions = match Functions::of(instance.table()) {
             Ok(functions) => functions,
-            Err(member) => unreachable!(
-                "`InProcess::new` requires a complete table, and this one lacks {member}"
+            Err(members) => unreachable!(
+                "`InProcess::new` requires a complete table, and this one lacks {members:?}"
             ),
         };
         Self::new(

@@ -69,12 +69,12 @@ pub enum Error {
         /// The library, or how the backend was given.
         library: String,
     },
-    /// The backend's function table lacks a member that every backend must have.
-    NullMember {
+    /// The backend's function table lacks members that every backend must have.
+    NullMembers {
         /// The library, or how the backend was given.
         library: String,
-        /// The first null member.
-        member: &'static str,
+        /// All null members, in the table's order.
+        members: Vec<&'static str>,
     },
     /// The backend was loaded for one session at a time, and one lives.
     Busy {
@@ -305,10 +305,11 @@ impl fmt::Display for Error {
                 "the backend `{library}` is broken: its entry point succeeded and gave no function table; report it to its \
                  makers"
             ),
-            Self::NullMember { library, member } => write!(
+            Self::NullMembers { library, members } => write!(
                 f,
-                "the backend `{library}` is broken: its function table has a null `{member}`, which every backend must have \
-                 (one that doesn't do it answers NOT_SUPPORTED); report it to its makers"
+                "the backend `{library}` is broken: its function table has null for `{}`, which every backend must have \
+                 (one that doesn't do a call answers NOT_SUPPORTED); report it to its makers",
+                members.join("`, `")
             ),
             Self::Busy { library, session } => write!(
                 f,

@@ -315,7 +315,7 @@ use session::FileSession;
 /// use nvtxw_file::FileBackend;
 ///
 /// let backend = nvtxw_backend::in_process(FileBackend::new());
-/// assert_eq!(backend.table().first_missing(), None);
+/// assert_eq!(backend.table().missing().next(), None);
 /// ```
 #[derive(Debug, Default)]
 pub struct FileBackend(());
@@ -339,7 +339,7 @@ impl Backend for FileBackend {
 ///
 /// ```
 /// let backend = nvtxw_file::in_process();
-/// assert_eq!(backend.table().first_missing(), None);
+/// assert_eq!(backend.table().missing().next(), None);
 /// ```
 pub fn in_process() -> InProcess {
     nvtxw_backend::in_process(FileBackend::new())

@@ -25,8 +25,8 @@ const MARK: &str = "loaded: ";
 pub(super) struct Loaded {
     /// Of the table that the library gave; `None` if it is no backend that can be used.
     pub(super) abi_version: Option<i32>,
-    /// The first member that the table lacks.
-    pub(super) missing_member: Option<String>,
+    /// All members that the table lacks.
+    pub(super) missing_members: Vec<String>,
     /// Why it can't be used.
     pub(super) problem: Option<String>,
     /// The file that the loader took, where that can be found out.
@@ -105,9 +105,11 @@ fn load() -> Loaded {
             ..Loaded::default()
         },
         Err(error) => Loaded {
-            missing_member: match &error {
-                Error::NullMember { member, .. } => Some((*member).to_owned()),
-                _ => None,
+            missing_members: match &error {
+                Error::NullMembers { members, .. } => {
+                    members.iter().copied().map(str::to_owned).collect()
+                }
+                _ => Vec::new(),
             },
             problem: Some(error.to_string()),
             file,

@@ -46,12 +46,13 @@ macro_rules! table {
                 Self { $( $member: None, )+ reserved: [None; 43] }
             }
 
-            /// The name of the first null baseline member. A table that has one is malformed: a
-            /// backend that doesn't do something still has a member that returns
+            /// The names of the baseline members that are null, in order. A table that has such is
+            /// malformed: a backend that doesn't do something still has a member that returns
             /// [`NVTXW_RESULT_NOT_SUPPORTED`](crate::raw::NVTXW_RESULT_NOT_SUPPORTED).
-            pub fn first_missing(&self) -> Option<&'static str> {
-                $( if self.$member.is_none() { return Some(stringify!($member)); } )+
-                None
+            pub fn missing(&self) -> impl Iterator<Item = &'static str> + use<> {
+                let members = [$( (stringify!($member), self.$member.is_none()) ),+];
+                let missing = members.into_iter().filter(|(_, is_missing)| *is_missing);
+                missing.map(|(name, _)| name)
             }
         }
 
@@ -201,22 +202,23 @@ mod tests {
     use crate::raw::{NVTXW_RESULT_SUCCESS, nvtxwResultCode_t, nvtxwSessionHandle_t};
 
     #[test]
-    fn an_empty_table_misses_its_first_member() {
+    fn an_empty_table_misses_all_members() {
         let mut table = nvtxwInterface_v2_t::empty();
-        assert_eq!(table.first_missing(), Some("SessionBegin"));
-        // Later members don't hide it.
+        assert!(table.missing().eq(nvtxwInterface_v2_t::MEMBERS));
         table.SessionEnd = Some(session_end);
-        assert_eq!(table.first_missing(), Some("SessionBegin"));
+        let mut others = nvtxwInterface_v2_t::MEMBERS.to_vec();
+        others.remove(1);
+        assert!(table.missing().eq(others));
     }
 
     #[test]
     fn each_member_that_is_missing_is_named() {
-        assert_eq!(full().first_missing(), None);
+        assert_eq!(full().missing().next(), None);
         macro_rules! misses {
             ($($member:ident)+) => { $(
                 let mut table = full();
                 table.$member = None;
-                assert_eq!(table.first_missing(), Some(stringify!($member)));
+                assert!(table.missing().eq([stringify!($member)]));
             )+ };
         }
         misses! {

@@ -97,10 +97,12 @@ impl Onward {
     /// - They are memory-safe as long as a call has the handles that they gave out, pointers to what it says, and payloads with
     ///   as many bytes as their schemas describe, in which registered strings are such handles.
     pub(crate) unsafe fn table_of(table: &'static nvtxwInterface_v2_t) -> Result<Self> {
-        match table.first_missing() {
-            None => Ok(Self::Table(table)),
-            Some(member) => Err(Refusal::failed(format!(
-                "the table of the other backend lacks {member}: the backend is malformed"
+        let missing: Vec<_> = table.missing().collect();
+        match missing.is_empty() {
+            true => Ok(Self::Table(table)),
+            false => Err(Refusal::failed(format!(
+                "the table of the other backend lacks {}: the backend is malformed",
+                missing.join(", ")
             ))),
         }
     }

@@ -73,7 +73,7 @@ fn a_library_has_one_instance_until_it_is_finalised_and_then_another() {
 
     finalize();
     let table = get_interface(2).expect("a table");
-    assert_eq!(table.first_missing(), None);
+    assert_eq!(table.missing().next(), None);
     assert!(table.reserved.iter().all(Option::is_none));
     assert_eq!(
         MADE.lock().expect("no panic").len(),
@@ -156,7 +156,7 @@ fn a_library_has_one_instance_until_it_is_finalised_and_then_another() {
 #[test]
 fn the_table_of_instances_begins_no_session() {
     let program = Program::new();
-    assert_eq!(program.table().first_missing(), None);
+    assert_eq!(program.table().missing().next(), None);
     assert!(program.table().reserved.iter().all(Option::is_none));
     assert_unsupported(
         begin(program.table(), ptr::null()),

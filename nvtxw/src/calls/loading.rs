@@ -24,7 +24,7 @@ impl Backend {
     ///
     /// # Errors
     /// [`Error::BareFileName`], [`Error::LibraryNotFound`], [`Error::LibraryLoad`], [`Error::SymbolMissing`],
-    /// [`Error::OldAbi`], [`Error::VersionNotSupported`], [`Error::NullTable`], [`Error::NullMember`], or
+    /// [`Error::OldAbi`], [`Error::VersionNotSupported`], [`Error::NullTable`], [`Error::NullMembers`], or
     /// [`Error::Call`] if the library's entry point fails in another way.
     ///
     /// # Safety
@@ -96,7 +96,7 @@ impl Backend {
     /// last session of those, is gone.
     ///
     /// # Errors
-    /// [`Error::VersionNotSupported`], [`Error::NullTable`], [`Error::NullMember`], or [`Error::Call`] if the entry point
+    /// [`Error::VersionNotSupported`], [`Error::NullTable`], [`Error::NullMembers`], or [`Error::Call`] if the entry point
     /// fails in another way.
     ///
     /// # Safety
@@ -120,7 +120,7 @@ impl Backend {
     /// Takes the backend whose table you have. Nothing finalizes it.
     ///
     /// # Errors
-    /// [`Error::NullMember`], which names the member.
+    /// [`Error::NullMembers`], which names them.
     ///
     /// # Safety
     /// As [`load`](Backend::load), for the functions of the table.
@@ -280,9 +280,9 @@ unsafe fn from_table(
             exclusive,
             Some(user),
         )),
-        Err(member) => Err(Error::NullMember {
+        Err(members) => Err(Error::NullMembers {
             library: name,
-            member,
+            members,
         }),
     }
 }

@@ -134,17 +134,18 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    /// The functions of `table`, or the name of its first null baseline member.
-    pub(crate) fn of(table: &nvtxwInterface_v2_t) -> Result<Self, &'static str> {
-        if let Some(member) = table.first_missing() {
-            return Err(member);
-        }
+    /// The functions of `table`, or the names of its null baseline members.
+    pub(crate) fn of(table: &nvtxwInterface_v2_t) -> Result<Self, Vec<&'static str>> {
+        Self::all_of(table).ok_or_else(|| table.missing().collect())
+    }
+
+    fn all_of(table: &nvtxwInterface_v2_t) -> Option<Self> {
         macro_rules! member {
             ($name:ident) => {
-                table.$name.ok_or(stringify!($name))?
+                table.$name?
             };
         }
-        Ok(Self {
+        Some(Self {
             session_begin: member!(SessionBegin),
             session_end: member!(SessionEnd),
             domain_register: member!(DomainRegister),
