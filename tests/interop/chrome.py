@@ -60,11 +60,16 @@ class Reader:
                 order[key] = event["args"]["sort_index"]
         return names, order
 
+    def key(self, at):
+        """The order in which viewers take events: at one time ends, then whole ranges by their lengths, then all else."""
+        ts, event = at
+        return ts, {"E": 0, "X": 1}.get(event["ph"], 2), -self.ns(event["dur"]) if event.get("dur") else 0
+
     def replay(self):
         names, self.order = self.names()
         rows, stacks, arrows = [], collections.defaultdict(list), {}
         timed = [(self.ns(event["ts"]), event) for event in self.events if event["ph"] != "M"]
-        for ts, event in sorted(timed, key=lambda at: at[0]):
+        for ts, event in sorted(timed, key=self.key):
             phase, pid, tid = event["ph"], event["pid"], event.get("tid")
             if (pid, None) not in names or phase != "C" and (pid, tid) not in names:
                 self.err(f"process {pid} or thread {tid} has no name")

@@ -1,17 +1,20 @@
 //! Chrome's trace-event format: a JSON object with one event per line.
 
 mod arrow;
+mod counter;
 mod encoder;
 mod flows;
 mod lines;
 mod plan;
 mod recent;
 mod rewrite;
+mod text;
+mod thread;
 mod threads;
 
 use std::fmt::Display;
 use std::io;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nvtxw_backend::{Event, EventKind, Result, Schema, SchemaRole, ScopeRef, StreamInfo, Time};
@@ -50,6 +53,8 @@ pub(crate) struct Chrome {
     base: i64,
     threads: Threads,
     flows: Flows,
+    /// Whether viewers would take some of it for something else, although all came in order.
+    is_unsettled: AtomicBool,
     /// Counts the counters of all streams.
     sources: AtomicU64,
     /// What is known of the session at its end, as the fields of an object.
@@ -85,6 +90,7 @@ impl Format for Chrome {
             base: settings.base.unwrap_or(0),
             threads: Threads::default(),
             flows: Flows::default(),
+            is_unsettled: AtomicBool::new(false),
             sources: AtomicU64::new(0),
             metadata: Mutex::default(),
         })
@@ -114,6 +120,10 @@ impl Format for Chrome {
         self.flows.has_any()
     }
 
+    fn is_unsettled(&self) -> bool {
+        self.is_unsettled.load(Ordering::Relaxed)
+    }
+
     fn merge(&self, streams: Vec<Again<Lines>>, memory: usize) -> io::Result<Tally> {
         let (lines, times) = (streams.into_iter())
             .map(|stream| (stream.left, stream.times))
@@ -132,6 +142,13 @@ impl Format for Chrome {
             encoder: Encoder::default(),
             lines: Lines::new(self, tracks, number),
         }
+    }
+}
+
+impl Chrome {
+    /// Notes that viewers would take some of the file for something else.
+    fn unsettle(&self) {
+        self.is_unsettled.store(true, Ordering::Relaxed);
     }
 }
 

@@ -48,6 +48,11 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
         false
     }
 
+    /// Whether all streams have to be written once more, also if each of them is in order.
+    fn is_unsettled(&self) -> bool {
+        false
+    }
+
     /// Writes events once more, in order and with the times that they have by now. It takes about
     /// `memory` bytes. Returns what was met in these streams, as far as that depends on the order.
     ///

@@ -136,8 +136,10 @@
 //!   Metadata events name them, and at the end tell their order, which is that of the paths.
 //! - **Ranges** are complete events (`X`), or a `B` and an `E` if the file had to get the one before the other was known, or
 //!   only a `B` if the range stays open; marks are instants (`i`). Outer ranges stand before those that start at the same time.
+//!   At one time viewers put complete events before a `B`, so that what starts together with that is a `B` and an `E` too.
 //! - **Times** are microseconds with three digits after the point, which is exact for all 64 bits, negative ones too. Many readers
-//!   take them for doubles, and so see nanoseconds in the first 104 days after 0 only: for greater timestamps set `base`.
+//!   take them for doubles, and so see nanoseconds in the first 104 days after 0 only: for greater timestamps set `base`, and for
+//!   negative ones too, which Perfetto leaves out.
 //! - **Fields** are `args`: integers beyond ±2^53 as strings of decimal digits, for readers that take numbers for doubles; floats
 //!   in their shortest form, `"NaN"`, `"Infinity"` and `"-Infinity"` as strings; addresses as strings `0x…`, colours as
 //!   strings `#AARRGGBB`; arrays and structs nested. Text is escaped strictly.
@@ -238,7 +240,9 @@
 //! they stand in the file. So is the file when the program is killed.
 //!
 //! When the session ends, a file of the formats `perfetto` and `chrome` where full knowledge would have
-//! changed anything is put in order, so that it is what it would have been if all had come in order.
+//! changed anything is put in order, so that it is what it would have been if all had come in order. (So is one of Chrome's
+//! format with a `B` and an `E` of one time: viewers put ends first, so that the range is a nanosecond long until then, with
+//! `nvtxw.end`.)
 //! That reads and writes it once more, to a new file beside it, which then takes its place with one
 //! step; it takes up to two times the space of the file meanwhile, and about as much memory as a window
 //! (half as much more for the arrows of Chrome's JSON). Parquet has no order: where rows have other

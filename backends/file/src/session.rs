@@ -263,7 +263,8 @@ impl<F: Format> SessionIn<F> {
             }
             all += stream.tally;
         }
-        if self.0.format.joins_streams() && streams.iter().any(|(is_settled, ..)| !is_settled) {
+        let is_any_again = streams.iter().any(|(is_settled, ..)| !is_settled);
+        if self.0.format.is_unsettled() || self.0.format.joins_streams() && is_any_again {
             streams.iter_mut().for_each(|stream| stream.0 = false);
         }
         let (mut again, mut before) = (Vec::new(), Tally::default());

@@ -9,17 +9,19 @@ use nvtxw_backend::{Result, Time};
 
 use super::Chrome;
 use super::arrow::{self, END, FLOWS, START, copy, flows};
+use super::counter::{Counter, VALUE, value_of};
 use super::encoder::{FLOW, Quick};
 use super::flows::{Arrow, Point};
+use super::thread::{INSTANT, Thread, open_point, open_range};
 use super::threads::{self, Spot};
-use crate::format::{Number, Ranges};
+use crate::format::Ranges;
 use crate::json;
 use crate::merge::ArrowEnd;
 use crate::outlet::Outlet;
 use crate::proto::Writer;
 use crate::sink::Sink;
 use crate::timeline::{Base, Emit, On};
-use crate::track::{Scale, TrackId, Tracks};
+use crate::track::{TrackId, Tracks};
 
 /// A stream's lines, on their way to the file.
 pub(crate) struct Lines {
@@ -34,38 +36,6 @@ pub(crate) struct Lines {
     places: Vec<(TrackId, Vec<Thread>)>,
     counters: Vec<Counter>,
 }
-
-/// The thread that a lane is.
-struct Thread {
-    spot: Spot,
-    /// What its events begin with: process, thread, and the name of the time. In the second one the
-    /// thread stands first: readers take fields in any order, and who puts the file in order has to
-    /// know which ranges were not declared to nest, and which ends were moved.
-    heads: [Vec<u8>; 2],
-    /// Whether the file has its name.
-    described: bool,
-}
-
-struct Counter {
-    spot: Spot,
-    /// What tells it from the counters of other streams that are shown as one with it.
-    source: u64,
-    /// What its values begin with, up to the time.
-    head: Vec<u8>,
-    /// What is between the time and the value.
-    middle: Vec<u8>,
-    /// Of the values so far, if each is the difference to the one before.
-    sum: Option<Number>,
-    described: bool,
-}
-
-/// An instant of a thread.
-const INSTANT: &[u8] = b"i\",\"s\":\"t";
-
-/// What the line of a counter's value begins with.
-const VALUE: &[u8] = b",\n{\"ph\":\"C\",\"source\":";
-/// What stands before a difference to the value before.
-pub(super) const DELTA: &[u8] = b",\"delta\":";
 
 /// What stands before the end that a range has itself.
 pub(super) const MOVED_END: &[u8] = b"\"nvtxw.end\":";
@@ -107,10 +77,10 @@ impl Lines {
     pub(super) fn go_on(&mut self, sink: &Arc<Sink>) {
         self.outlet = Outlet::new(Arc::clone(sink));
         for thread in self.places.iter_mut().flat_map(|(_, lanes)| lanes) {
-            thread.described = false;
+            thread.restart();
         }
         for counter in &mut self.counters {
-            counter.sum = counter.sum.and(Some(Number::Int(0)));
+            counter.restart();
         }
     }
 
@@ -137,43 +107,29 @@ impl Lines {
 
     /// Returns the counter's number.
     pub(super) fn add_counter(&mut self, track: TrackId) -> u32 {
-        let spot = Spot::of(track, &self.tracks);
         let source = self.session.sources.fetch_add(1, Ordering::Relaxed);
-        let mut head = Writer::default();
-        head.raw(VALUE);
-        json::digits(source, &mut head);
-        head.raw(b",\"pid\":");
-        json::digits(spot.process, &mut head);
-        head.raw(b",\"ts\":");
-        let mut middle = Writer::default();
-        middle.raw(b",\"name\":");
-        json::text(&spot.name, &mut middle);
-        if self.session.threads.is_namesake(&spot) {
-            middle.raw(b",\"id\":\"");
-            json::digits(track, &mut middle);
-            middle.raw(b"\"");
-        }
-        middle.raw(b",\"args\":{");
-        json::text(&unit(spot.scale.as_ref()), &mut middle);
-        middle.raw(b":");
-        let is_delta = spot.scale.as_ref().is_some_and(|scale| scale.is_delta);
-        self.counters.push(Counter {
-            spot,
-            source,
-            sum: is_delta.then_some(Number::Int(0)),
-            head: head.as_bytes().to_vec(),
-            middle: middle.as_bytes().to_vec(),
-            described: false,
-        });
+        let counter = Counter::new(track, source, &self.session, &self.tracks);
+        self.counters.push(counter);
         (self.counters.len() - 1) as u32
     }
 
-    /// What follows is on a first lane, or of a counter.
-    fn use_ready(&mut self, on: On) {
-        match on {
-            On::Place(place) => self.use_lane(place, 0),
-            On::Counter(counter) => self.use_counter(counter),
+    /// What follows are ready lines on a first lane, or of a counter. Writes those that can't stay as they are, and returns
+    /// how many bytes and events these are.
+    fn use_ready(&mut self, on: On, bytes: &[u8]) -> (usize, u64) {
+        let place = match on {
+            On::Place(place) => place,
+            On::Counter(counter) => {
+                self.use_counter(counter);
+                return (0, 0);
+            }
+        };
+        self.use_lane(place, 0);
+        let thread = &mut self.places[place as usize].1[0];
+        let (taken, events) = thread.split(self.session.base, bytes, &mut self.outlet.out);
+        if events > 0 {
+            self.outlet.complete(events);
         }
+        (taken, events)
     }
 
     /// Where this goes to the file.
@@ -230,10 +186,10 @@ impl Lines {
         value: impl FnOnce(&mut Writer),
     ) -> bool {
         let counter = &self.counters[counter as usize];
-        if counter.sum.is_some() {
+        if counter.is_sum() {
             return false;
         }
-        make_value(counter, self.session.base, time, out, value);
+        counter.write(self.session.base, time, out, value);
         true
     }
 
@@ -241,17 +197,8 @@ impl Lines {
     fn make_lanes(&mut self, place: u32, lane: u32) {
         let (place, lanes) = &mut self.places[place as usize];
         while lanes.len() <= lane as usize {
-            let spot = Spot::of(self.tracks.lane(*place, self.number), &self.tracks);
-            let numbers = [("pid", spot.process), ("tid", spot.thread)];
-            let heads = [numbers, [numbers[1], numbers[0]]].map(|numbers| {
-                let [(first, one), (second, other)] = numbers;
-                format!("\",\"{first}\":{one},\"{second}\":{other},\"ts\":").into_bytes()
-            });
-            lanes.push(Thread {
-                spot,
-                heads,
-                described: false,
-            });
+            let track = self.tracks.lane(*place, self.number);
+            lanes.push(Thread::new(Spot::of(track, &self.tracks)));
         }
     }
 
@@ -259,18 +206,11 @@ impl Lines {
     fn use_lane(&mut self, place: u32, lane: u32) {
         self.make_lanes(place, lane);
         let thread = &mut self.places[place as usize].1[lane as usize];
-        if !thread.described {
-            thread.described = true;
-            self.session.threads.add(&thread.spot, &mut self.outlet.out);
-        }
+        thread.describe(&self.session, &mut self.outlet.out);
     }
 
     fn use_counter(&mut self, counter: u32) {
-        let counter = &mut self.counters[counter as usize];
-        if !counter.described {
-            counter.described = true;
-            (self.session.threads).add_counter(&counter.spot, &mut self.outlet.out);
-        }
+        self.counters[counter as usize].describe(&self.session, &mut self.outlet.out);
     }
 
     /// The line of an instant, or of the first half of a range.
@@ -358,14 +298,6 @@ impl Ranges for QuickRanges<'_> {
     }
 }
 
-impl Thread {
-    /// What the events of ranges begin with that were declared to nest, or were not.
-    #[inline]
-    fn head(&self, nests: bool) -> &[u8] {
-        &self.heads[usize::from(!nests)]
-    }
-}
-
 impl Emit for Lines {
     fn mark(&mut self, number: u32) {
         let out = &mut self.outlet.out;
@@ -380,34 +312,42 @@ impl Emit for Lines {
 
     fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, nests: bool, event: &[u8]) {
         self.use_lane(place, lane);
-        let thread = &self.places[place as usize].1[lane as usize];
-        let out = &mut self.outlet.out;
-        open_range(thread.head(nests), self.session.base, start, end, out);
-        copy(event, out);
-        close(out);
-        self.join(place, lane, start, event, FLOWS[0]);
+        let thread = &mut self.places[place as usize].1[lane as usize];
+        let base = self.session.base;
+        if thread.splits(start, end) {
+            self.point(b"B", place, lane, start, nests, event);
+            self.join(place, lane, start, event, FLOWS[0]);
+            let thread = &self.places[place as usize].1[lane as usize];
+            thread.close_half(base, end, &mut self.outlet.out);
+        } else {
+            let out = &mut self.outlet.out;
+            open_range(thread.head(nests), base, start, end, out);
+            copy(event, out);
+            close(out);
+            self.join(place, lane, start, event, FLOWS[0]);
+        }
         self.outlet.complete(1);
     }
 
     fn begin(&mut self, place: u32, lane: u32, time: i64, nests: bool, event: &[u8]) {
         self.use_lane(place, lane);
+        self.places[place as usize].1[lane as usize].begin(time);
         self.point(b"B", place, lane, time, nests, event);
         self.join(place, lane, time, event, FLOWS[0]);
         self.outlet.complete(1);
     }
 
-    fn end(&mut self, place: u32, lane: u32, time: i64, asked: i64, event: &[u8]) {
+    fn end(&mut self, place: u32, lane: u32, mut time: i64, asked: i64, event: &[u8]) {
         // An arrow points to what is open.
         self.join(place, lane, time, event, FLOWS[1]);
-        let thread = &self.places[place as usize].1[lane as usize];
+        let thread = &mut self.places[place as usize].1[lane as usize];
+        if !thread.end(time) {
+            // Until the file is put in order it ends one nanosecond later: ends come first at one time.
+            self.session.unsettle();
+            time = time.saturating_add(1);
+        }
         let (base, out) = (self.session.base, &mut self.outlet.out);
-        open_point(
-            b"E",
-            &thread.heads[usize::from(asked != time)],
-            base,
-            time,
-            out,
-        );
+        open_point(b"E", thread.head(asked == time), base, time, out);
         out.raw(b"\"args\":{");
         // The first half is not before it.
         let rest = event.strip_prefix(b",").unwrap_or(event);
@@ -432,33 +372,19 @@ impl Emit for Lines {
     fn value(&mut self, counter: u32, time: i64, value: &[u8]) {
         self.use_counter(counter);
         let counter = &mut self.counters[counter as usize];
-        if let Some(sum) = &mut counter.sum {
-            *sum = add(*sum, value);
-        }
-        let (counter, base, out) = (&*counter, self.session.base, &mut self.outlet.out);
-        match counter.sum {
-            None => make_value(counter, base, time, out, |out| out.raw(value)),
-            Some(sum) => {
-                out.raw(&counter.head);
-                json::micros(base, time, out);
-                out.raw(DELTA);
-                out.raw(value);
-                out.raw(&counter.middle);
-                super::value(sum, out);
-                close(out);
-            }
-        }
+        counter.add(self.session.base, time, value, &mut self.outlet.out);
         self.outlet.complete(1);
     }
 
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]) {
-        self.use_ready(on);
-        self.outlet.append(events, bytes);
+        let (taken, done) = self.use_ready(on, bytes);
+        self.outlet.append(events - done, &bytes[taken..]);
     }
 
     fn ready_to_keep(&mut self, on: On, events: u64, bytes: &mut Writer, range: Range<usize>) {
-        self.use_ready(on);
-        self.outlet.append_or_keep(events, bytes, range);
+        let (taken, done) = self.use_ready(on, &bytes.as_bytes()[range.clone()]);
+        let range = range.start + taken..range.end;
+        self.outlet.append_or_keep(events - done, bytes, range);
     }
 
     fn fields_of(ready: &[u8]) -> &[u8] {
@@ -470,74 +396,6 @@ impl Emit for Lines {
         let name = b"\"name\":";
         let at = ready.windows(name.len()).position(|part| part == name);
         at.map_or(&[], |at| &ready[at..])
-    }
-}
-
-/// The value at the end of a counter's line that is not closed: no number, and none of the strings that stand for one, has
-/// a colon.
-pub(super) fn value_of(line: &[u8]) -> &[u8] {
-    let at = line.iter().rposition(|byte| *byte == b':');
-    at.map_or(&[], |at| &line[at + 1..])
-}
-
-/// Appends what stands before what a range says.
-fn open_range(head: &[u8], base: i64, start: i64, end: i64, out: &mut Writer) {
-    out.put(b",\n{\"ph\":\"X");
-    out.raw(head);
-    json::micros(base, start, out);
-    out.put(b",\"dur\":");
-    json::micros(start, end, out);
-    out.put(b",");
-}
-
-/// The same for what has one time.
-fn open_point(phase: &[u8], head: &[u8], base: i64, time: i64, out: &mut Writer) {
-    out.put(b",\n{\"ph\":\"");
-    out.raw(phase);
-    out.raw(head);
-    json::micros(base, time, out);
-    out.put(b",");
-}
-
-fn make_value(
-    counter: &Counter,
-    base: i64,
-    time: i64,
-    out: &mut Writer,
-    value: impl FnOnce(&mut Writer),
-) {
-    out.raw(&counter.head);
-    json::micros(base, time, out);
-    out.raw(&counter.middle);
-    value(out);
-    close(out);
-}
-
-/// The sum of a number and one that is written; what is no number is left out.
-fn add(sum: Number, value: &[u8]) -> Number {
-    let text = str::from_utf8(value).unwrap_or_default();
-    let float = |sum: f64| {
-        let value = text.parse().unwrap_or(0.0);
-        Number::Float(sum + value)
-    };
-    match (sum, text.parse::<i64>()) {
-        (Number::Int(sum), Ok(value)) => match sum.checked_add(value) {
-            Some(sum) => Number::Int(sum),
-            None => Number::Float(sum as f64 + value as f64),
-        },
-        _ => float(sum.as_f64()),
-    }
-}
-
-/// What the numbers of a counter are called.
-fn unit(scale: Option<&Scale>) -> String {
-    let (unit, multiplier) =
-        scale.map_or((None, 1), |scale| (scale.unit.as_deref(), scale.multiplier));
-    match (unit.unwrap_or_default(), multiplier) {
-        ("", 1) => "value".to_owned(),
-        (unit, 1) => unit.to_owned(),
-        ("", multiplier) => format!("{multiplier}"),
-        (unit, multiplier) => format!("{multiplier} {unit}"),
     }
 }
 
@@ -562,36 +420,5 @@ mod tests {
             );
             assert_eq!(Lines::fields_of(ready.as_bytes()), value.as_bytes());
         }
-    }
-
-    #[test]
-    fn differences_add_up() {
-        let mut sum = Number::Int(0);
-        for (value, want) in [
-            ("5", Number::Int(5)),
-            ("-7", Number::Int(-2)),
-            ("\"NaN\"", Number::Float(-2.0)),
-            ("0.5", Number::Float(-1.5)),
-            ("2", Number::Float(0.5)),
-        ] {
-            sum = add(sum, value.as_bytes());
-            assert_eq!(sum, want);
-        }
-        let most = add(Number::Int(i64::MAX), b"1");
-        assert_eq!(most, Number::Float(9_223_372_036_854_775_808.0));
-    }
-
-    #[test]
-    fn units_name_what_is_counted() {
-        let scale = |unit: Option<&str>, multiplier| Scale {
-            unit: unit.map(str::to_owned),
-            multiplier,
-            is_delta: false,
-        };
-        assert_eq!(unit(None), "value");
-        assert_eq!(unit(Some(&scale(None, 1))), "value");
-        assert_eq!(unit(Some(&scale(Some("W"), 1))), "W");
-        assert_eq!(unit(Some(&scale(Some("B"), 1024))), "1024 B");
-        assert_eq!(unit(Some(&scale(None, 1024))), "1024");
     }
 }

@@ -7,8 +7,10 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::arrow::{FLOWS, copy, flows};
+use super::counter::{DELTA, value_of};
 use super::encoder::{FLOW, args_of, has_flows};
-use super::lines::{CLOSE, DELTA, Lines, MARK, MOVED_END, value_of};
+use super::lines::{CLOSE, Lines, MARK, MOVED_END};
+use super::text::Text;
 use super::threads::Forgotten;
 use super::{BEGIN, Chrome};
 use crate::merge::{ArrowEnd, Events, Lane, Rewrite, unknown};
@@ -378,70 +380,4 @@ impl Reader {
 fn add_flow(flow: u64, out: &mut Vec<u8>) {
     out.push(FLOW);
     out.extend_from_slice(&flow.to_le_bytes());
-}
-
-/// What is left of a line.
-#[derive(Clone, Copy)]
-struct Text<'l>(&'l [u8]);
-
-impl<'l> Text<'l> {
-    /// Takes what has to stand here.
-    fn skip(&mut self, what: &[u8]) -> Option<()> {
-        self.0 = self.0.strip_prefix(what)?;
-        Some(())
-    }
-
-    /// The phase of an event, and what follows it.
-    fn phase(mut self) -> Option<(u8, Self)> {
-        self.skip(b",\n{\"ph\":\"")?;
-        let (phase, rest) = self.0.split_first()?;
-        self.0 = rest;
-        self.skip(b"\"")?;
-        Some((*phase, self))
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        let len = self
-            .0
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count();
-        let (digits, rest) = self.0.split_at(len);
-        self.0 = rest;
-        str::from_utf8(digits).ok()?.parse().ok()
-    }
-
-    /// The thread of an event, and whether that stands before the process.
-    fn thread(&mut self) -> Option<(u64, bool)> {
-        let is_turned = self.skip(b",\"tid\":").is_some();
-        if is_turned {
-            let thread = self.number()?;
-            self.skip(b",\"pid\":")?;
-            self.number()?;
-            return Some((thread, true));
-        }
-        self.skip(b",\"pid\":")?;
-        self.number()?;
-        self.skip(b",\"tid\":")?;
-        Some((self.number()?, false))
-    }
-
-    /// The time behind a name, which counts from `base`.
-    fn time(&mut self, name: &[u8], base: i64) -> Option<i64> {
-        self.skip(name)?;
-        let is_negative = self.skip(b"-").is_some();
-        let micros = i128::from(self.number()?);
-        self.skip(b".")?;
-        let rest = self
-            .0
-            .get(..3)
-            .filter(|rest| rest.iter().all(u8::is_ascii_digit))?;
-        let rest = rest
-            .iter()
-            .fold(0, |all, digit| all * 10 + i128::from(digit - b'0'));
-        self.0 = &self.0[3..];
-        let span = micros * 1000 + rest;
-        let time = i128::from(base) + if is_negative { -span } else { span };
-        time.try_into().ok()
-    }
 }

@@ -593,3 +593,70 @@ fn what_can_not_be_rewritten_gets_its_end_once() {
     let lines = Lines::parse(&reading.join().unwrap());
     assert_eq!(lines.of_phases("i").len(), 10);
 }
+
+/// Viewers put whole ranges before all else of their time.
+#[test]
+fn what_starts_together_with_an_open_range_stays_in_it() {
+    for config in ["window=2", "window=2|merge=false"] {
+        let run = chrome(config);
+        let mut out = Writer::new(&run);
+        out.push(10, "run").unwrap();
+        out.pushpop(10, 95, "whole").unwrap();
+        out.pushpop(10, 90, "step").unwrap();
+        out.pushpop(10, 50, "load").unwrap();
+        out.pushpop(10, 10, "zero").unwrap();
+        for at in 0..9 {
+            out.pushpop(50 + at, 50 + at, "later").unwrap();
+        }
+        out.pop(100).unwrap();
+        // One that stays open.
+        out.push(200, "left").unwrap();
+        out.pushpop(200, 210, "first").unwrap();
+        for at in 0..9 {
+            out.pushpop(220 + at, 221 + at, "next").unwrap();
+        }
+        let trace = run.read();
+        assert_eq!(trace.attributes.get("nvtxw.unmerged"), None);
+        let at = |name: &str| {
+            let mut named = trace.ranges.iter().filter(|range| range.name == name);
+            let range = named.next().unwrap();
+            (range.start, range.end, range.depth)
+        };
+        assert_eq!(at("run"), (10, Some(100), 0));
+        assert_eq!(at("whole"), (10, Some(95), 1));
+        assert_eq!(at("step"), (10, Some(90), 2));
+        assert_eq!(at("load"), (10, Some(50), 3));
+        assert_eq!(at("zero"), (10, Some(10), 4));
+        assert_eq!(at("left"), (200, None, 0));
+        assert_eq!(at("first"), (200, Some(210), 1));
+        assert!(
+            trace
+                .ranges
+                .iter()
+                .filter(|range| range.name == "next")
+                .all(|range| range.depth == 1)
+        );
+    }
+}
+
+/// A range without length whose halves came apart can only be told as a whole.
+#[test]
+fn halves_at_one_time_become_a_whole_range() {
+    let run = chrome("window=2");
+    let mut out = Writer::new(&run);
+    out.push(10, "run").unwrap();
+    out.push(20, "zero").unwrap();
+    for _ in 0..9 {
+        out.mark(20, "tick").unwrap();
+    }
+    out.pop(20).unwrap();
+    out.pop(30).unwrap();
+    let trace = run.read();
+    let ranges: Vec<_> = (trace.ranges.iter())
+        .map(|range| (&*range.name, range.start, range.end, range.depth))
+        .collect();
+    assert_eq!(
+        ranges,
+        [("run", 10, Some(30), 0), ("zero", 20, Some(20), 1)]
+    );
+}

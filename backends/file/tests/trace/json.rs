@@ -1,4 +1,5 @@
-//! Reads a trace in Chrome's JSON as viewers do: by time, then by place in the file.
+//! Reads a trace in Chrome's JSON as viewers do: by time, then ends, then whole ranges by their lengths, then all else; then by
+//! place in the file.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -65,7 +66,14 @@ pub fn read(text: &str) -> Trace {
         .filter(|event| event["ph"] != "M")
         .map(|event| (nanoseconds(&event["ts"]), event))
         .collect();
-    timed.sort_by_key(|(time, _)| *time);
+    timed.sort_by_key(|(time, event)| {
+        let rank = match event["ph"].as_str().unwrap() {
+            "E" => 0,
+            "X" => u64::MAX - nanoseconds(&event["dur"]),
+            _ => u64::MAX,
+        };
+        (*time, rank)
+    });
     let (mut open, mut arrows) = (HashMap::new(), HashMap::new());
     for (time, event) in timed {
         let name = event["name"].as_str().unwrap_or_default();
