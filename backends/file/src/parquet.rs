@@ -57,7 +57,9 @@ impl Format for Parquet {
             _ => None,
         });
         let session = session.unwrap_or_default();
-        let dataset = Dataset::create(&settings.path, session, settings.overwrite, settings.parts)?;
+        // Without what there has to be at once, nothing that is new stays.
+        let (dataset, made) =
+            Dataset::create(&settings.path, session, settings.overwrite, settings.parts)?;
         let dataset = Arc::new(dataset);
         let folder = dataset.folder(METADATA);
         let table = Table::new(&dataset, folder, "part".to_owned(), FactRows::schema());
@@ -71,6 +73,7 @@ impl Format for Parquet {
         };
         parquet.note(facts);
         parquet.facts().write()?;
+        made.keep();
         Ok(parquet)
     }
 

@@ -57,13 +57,33 @@ pub(super) struct Dataset {
     open: AtomicUsize,
 }
 
+/// Folders and files that were not there before a session. They go when it is dropped, unless the session has begun.
+#[derive(Default)]
+pub(super) struct Made(Vec<PathBuf>);
+
+impl Made {
+    pub(super) fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // What others put into a folder meanwhile stays.
+        for path in self.0.iter().rev() {
+            let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
+        }
+    }
+}
+
 impl Dataset {
+    /// Also returns what there was not before.
     pub(super) fn create(
         root: &Path,
         session: &str,
         overwrite: bool,
         limits: PartLimits,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Made)> {
         // Wherever the process is later.
         let root = path::absolute(root).unwrap_or(root.to_owned());
         let session = partition(SESSION, session);
@@ -78,15 +98,19 @@ impl Dataset {
                 _ => format!("can't create the folder {shown}: {error}"),
             })
         };
-        make_folder(&root).map_err(|error| failed(&root, error))?;
-        let metadata = root.join(METADATA);
-        make_folder(&metadata).map_err(|error| failed(&metadata, error))?;
-        let own = metadata.join(&session);
-        let is_new = match fs::create_dir(&own) {
-            Ok(()) => true,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
-            Err(error) => return Err(failed(&own, error)),
+        let mut made = Made::default();
+        let mut make = |folder: &Path| {
+            let is_new = make_folder(folder).map_err(|error| failed(folder, error))?;
+            if is_new {
+                made.0.push(folder.to_owned());
+            }
+            Ok::<_, Refusal>(is_new)
         };
+        make(&root)?;
+        let metadata = root.join(METADATA);
+        make(&metadata)?;
+        let own = metadata.join(&session);
+        let is_new = make(&own)?;
         if !is_new && !overwrite {
             return Err(Refusal::failed(format!(
                 "{} exists: the dataset has this session already; give this one another name, or set \
@@ -96,8 +120,18 @@ impl Dataset {
         }
         let lock = own.join(LOCK);
         let mut options = OpenOptions::new();
-        let file = (options.write(true).create(true).truncate(false)).open(&lock);
-        let file = file.map_err(|error| failed(&lock, error))?;
+        options.write(true);
+        let file = match options.create_new(true).open(&lock) {
+            Ok(file) => {
+                made.0.push(lock);
+                Ok(file)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let options = options.create_new(false).create(true).truncate(false);
+                options.open(&lock).map_err(|error| failed(&lock, error))
+            }
+            Err(error) => Err(failed(&lock, error)),
+        }?;
         // Where the file system knows no locks, nothing can be found out.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(Refusal::failed(format!(
@@ -110,7 +144,7 @@ impl Dataset {
                 Refusal::failed(format!("can't replace {}: {error}", own.display()))
             })?;
         }
-        Ok(Self {
+        let dataset = Self {
             root,
             session,
             limits,
@@ -119,7 +153,8 @@ impl Dataset {
             tables: Mutex::default(),
             memory: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
-        })
+        };
+        Ok((dataset, made))
     }
 
     /// The session's folder of a table.
@@ -206,10 +241,11 @@ impl Dataset {
     }
 }
 
-fn make_folder(folder: &Path) -> io::Result<()> {
+/// Returns whether there was none.
+fn make_folder(folder: &Path) -> io::Result<bool> {
     match fs::create_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
-        result => result,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(false),
+        result => result.map(|()| true),
     }
 }
 

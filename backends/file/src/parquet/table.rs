@@ -180,7 +180,10 @@ impl Table {
         let file = File::create(&hidden).map_err(|error| failed(error.into()))?;
         let properties = properties(&self.schema, self.dataset.limits.row_group);
         let writer = ArrowWriter::try_new(file, Arc::clone(&self.schema), Some(properties));
-        let writer = writer.map_err(failed)?;
+        let writer = writer.map_err(|error| {
+            let _ = fs::remove_file(&hidden);
+            failed(error)
+        })?;
         self.parts += 1;
         self.part = Some(Part {
             writer,

@@ -207,3 +207,52 @@ fn folders_that_can_not_be_made_and_those_that_go_are_told() {
     );
     assert_eq!(run.session.end().unwrap_err().reason, want);
 }
+
+/// The test is a process of its own here, as the limit holds for all of its files.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_that_can_not_begin_leaves_what_was_there() {
+    use std::env;
+    use std::process::{self, Command};
+
+    const SELF: &str = "parquet::folders::a_session_that_can_not_begin_leaves_what_was_there";
+    const PATH: &str = "NVTXW_FILE_TEST_NOT_BEGUN";
+    let begin = |path: &Path, session: &str| {
+        let config = format!("path={}|format=parquet", path.display());
+        Session::begin(session, &config)
+    };
+    if let Some(path) = env::var_os(PATH) {
+        let set = Command::new("prlimit")
+            .arg(format!("--pid={}", process::id()))
+            .arg("--fsize=10")
+            .status();
+        assert!(set.unwrap().success());
+        let failure = begin(Path::new(&path), "new").map(drop).unwrap_err();
+        let want = "metadata/nvtxw_session=new/part-0.parquet: File too large (os error 27)";
+        assert!(failure.reason.ends_with(want), "{failure:?}");
+        return;
+    }
+    if Command::new("prlimit").arg("--version").output().is_err() {
+        println!("skipped: prlimit is not here");
+        return;
+    }
+    let dir = TempDir::new();
+    let path = dir.path().join("data");
+    let fail = || {
+        let child = Command::new("sh")
+            .args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#])
+            .arg(env::current_exe().unwrap())
+            .args(["--exact", SELF])
+            .env(PATH, &path)
+            .output()
+            .unwrap();
+        assert!(child.status.success(), "{child:?}");
+    };
+    fail();
+    assert!(names(dir.path()).is_empty());
+    begin(&path, "old").unwrap().end().unwrap();
+    fail();
+    assert_eq!(names(&path), ["metadata"]);
+    assert_eq!(names(&path.join("metadata")), ["nvtxw_session=old"]);
+    begin(&path, "new").unwrap().end().unwrap();
+}
