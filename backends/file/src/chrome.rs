@@ -40,8 +40,21 @@ const LINES: Framing = Framing {
         let end = written.windows(2).rposition(|pair| pair == b",\n");
         end.unwrap_or(0)
     },
+    events,
     tail: b"\n]}\n",
 };
+
+/// How many lines begin an event that is none of arrows and descriptions.
+fn events(lines: &[u8]) -> u64 {
+    let begins = lines.windows(LINE.len() + 1).filter(|part| {
+        let (begin, phase) = part.split_at(LINE.len());
+        begin == LINE && matches!(phase, b"X" | b"B" | b"i" | b"C")
+    });
+    begins.count() as u64
+}
+
+/// What a line begins with, up to the phase of its event. No text has a line's end in it.
+const LINE: &[u8] = b",\n{\"ph\":\"";
 
 /// What a file begins with.
 const BEGIN: &[u8] = b"{\"displayTimeUnit\":\"ns\",";
@@ -271,6 +284,24 @@ fn value(value: Number, out: &mut Writer) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn events_are_counted_by_their_first_lines() {
+        let mut lines = String::new();
+        for (phase, count) in [
+            ("M", 0),
+            ("X", 1),
+            ("B", 2),
+            ("s", 2),
+            ("E", 2),
+            ("f", 2),
+            ("i", 3),
+            ("C", 4),
+        ] {
+            lines += &format!(",\n{{\"ph\":\"{phase}\",\"name\":\"\\n{{\\\"ph\\\":\\\"X\\\"}}");
+            assert_eq!(events(lines.as_bytes()), count);
+        }
+    }
 
     #[test]
     fn what_was_written_ends_before_the_last_comma() {

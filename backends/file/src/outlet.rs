@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nvtxw_backend::Result;
 
 use crate::proto::Writer;
-use crate::sink::Sink;
+use crate::sink::{Appended, Failed, Sink};
 
 /// A file gets what streams write in runs of about this size.
 pub(crate) const RUN: usize = 1 << 18;
@@ -191,12 +191,12 @@ impl Outlet {
         self.note(events, sent);
     }
 
-    fn note(&mut self, events: u64, sent: Result<()>) {
-        if sent.is_err() {
-            self.lost += events;
-        }
-        if self.result.is_ok() {
-            self.result = sent;
+    fn note(&mut self, events: u64, sent: Appended) {
+        if let Err(Failed { refusal, kept }) = sent {
+            self.lost += events.saturating_sub(kept);
+            if self.result.is_ok() {
+                self.result = Err(refusal);
+            }
         }
     }
 }
@@ -211,6 +211,7 @@ mod tests {
 
     const BYTES: Framing = Framing {
         whole: <[u8]>::len,
+        events: |_| 0,
         tail: b"",
     };
 

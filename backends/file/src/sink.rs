@@ -39,6 +39,8 @@ pub(crate) struct Sink {
 pub(crate) struct Framing {
     /// How many bytes of the beginning of an append are whole parts.
     pub(crate) whole: fn(&[u8]) -> usize,
+    /// How many events whole parts tell.
+    pub(crate) events: fn(&[u8]) -> u64,
     /// What the file ends with. Each append writes over it and adds it again, so that the file is
     /// complete in between.
     pub(crate) tail: &'static [u8],
@@ -48,6 +50,29 @@ pub(crate) struct Framing {
 pub(crate) trait Pack: Send + Sync {
     fn pack(&self, parts: &[u8]) -> Writer;
 }
+
+/// An append that failed.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) refusal: Refusal,
+    /// How many of its events are in the file all the same.
+    pub(crate) kept: u64,
+}
+
+impl From<Failed> for Refusal {
+    fn from(failed: Failed) -> Self {
+        failed.refusal
+    }
+}
+
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Self {
+        Self { refusal, kept: 0 }
+    }
+}
+
+/// What became of an append.
+pub(crate) type Appended = std::result::Result<(), Failed>;
 
 struct State {
     file: File,
@@ -141,7 +166,7 @@ impl Sink {
     }
 
     /// Appends whole parts. Fails, without writing, once an append has failed.
-    pub(crate) fn append(&self, parts: &[u8]) -> Result<()> {
+    pub(crate) fn append(&self, parts: &[u8]) -> Appended {
         let Some(pack) = &self.pack else {
             return self.write(parts, self.framing.tail);
         };
@@ -153,13 +178,13 @@ impl Sink {
     }
 
     /// The same if nobody else appends just now, else `None`.
-    pub(crate) fn try_append(&self, parts: &[u8]) -> Option<Result<()>> {
+    pub(crate) fn try_append(&self, parts: &[u8]) -> Option<Appended> {
         if self.pack.is_some() {
             // That takes longer than to wait.
             return Some(self.append(parts));
         }
         if let Err(refusal) = self.check_process() {
-            return Some(Err(refusal));
+            return Some(Err(refusal.into()));
         }
         let state = match self.state.try_lock() {
             Ok(state) => state,
@@ -167,40 +192,51 @@ impl Sink {
             Err(sync::TryLockError::WouldBlock) => return None,
         };
         let tail = self.framing.tail;
-        Some(self.write_to(state, |state| state.write(parts, tail, self.framing)))
+        Some(self.write_to(state, parts, |state| state.write(parts, tail, self.framing)))
     }
 
     /// Appends what the file ends with instead of its tail, and is as long at least.
     pub(crate) fn finish(&self, end: &[u8]) -> Result<()> {
-        self.write(end, b"")
+        Ok(self.write(end, b"")?)
     }
 
     /// The same for whole parts that are in several pieces, of which only the first may have ends of parts in it. The file's
     /// tail is empty.
-    pub(crate) fn append_parts<const N: usize>(&self, pieces: [&[u8]; N]) -> Result<()> {
-        self.write_with(|state| state.write_pieces(pieces, self.framing))
-    }
-
-    fn write(&self, parts: &[u8], tail: &[u8]) -> Result<()> {
-        self.write_with(|state| state.write(parts, tail, self.framing))
-    }
-
-    fn write_with(&self, write: impl FnOnce(&mut State) -> io::Result<()>) -> Result<()> {
+    pub(crate) fn append_parts<const N: usize>(&self, pieces: [&[u8]; N]) -> Appended {
         self.check_process()?;
-        self.write_to(self.lock(), write)
+        let first = pieces.first().copied().unwrap_or_default();
+        self.write_to(self.lock(), first, |state| {
+            state.write_pieces(pieces, self.framing)
+        })
     }
 
+    fn write(&self, parts: &[u8], tail: &[u8]) -> Appended {
+        self.check_process()?;
+        self.write_to(self.lock(), parts, |state| {
+            state.write(parts, tail, self.framing)
+        })
+    }
+
+    /// Writes something that begins with `parts`, of which alone some may be kept if the rest is not.
     fn write_to(
         &self,
         mut state: MutexGuard<'_, State>,
+        parts: &[u8],
         write: impl FnOnce(&mut State) -> io::Result<()>,
-    ) -> Result<()> {
-        if state.error.is_none()
-            && let Err(error) = write(&mut state)
-        {
-            state.error = Some(format!("writing {}: {error}", self.path.display()));
-        }
-        state.check()
+    ) -> Appended {
+        state.check()?;
+        let before = state.len;
+        let Err(error) = write(&mut state) else {
+            return Ok(());
+        };
+        state.error = Some(format!("writing {}: {error}", self.path.display()));
+        let kept = &parts[..(state.len - before) as usize];
+        let refusal = state.check().err();
+        drop(state);
+        Err(Failed {
+            refusal: refusal.unwrap_or_else(|| Refusal::failed(error.to_string())),
+            kept: (self.framing.events)(kept),
+        })
     }
 
     /// The first error of any append; or that the file is not there any more.
@@ -372,6 +408,7 @@ mod loom {
 
     const WORDS: Framing = Framing {
         whole: |_| 0,
+        events: |_| 0,
         tail: b"",
     };
 

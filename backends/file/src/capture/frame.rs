@@ -122,24 +122,60 @@ pub(super) fn padding(size: u64) -> usize {
 
 /// How many bytes at the beginning are whole records (the file's header is one).
 pub(super) fn whole(bytes: &[u8]) -> usize {
-    let mut end = match bytes.starts_with(&MAGIC) {
+    ends(bytes).last().unwrap_or(0)
+}
+
+/// How many records there are, all of which are whole.
+pub(super) fn records(bytes: &[u8]) -> u64 {
+    ends(bytes).filter(|end| *end > 0).count() as u64
+}
+
+/// Where the whole records end, after what comes before them.
+fn ends(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let first = match bytes.starts_with(&MAGIC) {
         true => FILE_HEADER,
         false => 0,
     };
-    let mut whole = 0;
-    while end <= bytes.len() {
-        whole = end;
-        let Some(header) = bytes[end..].first_chunk().copied() else {
-            break;
-        };
-        let Some(header) = Header::from_bytes(header) else {
-            break;
-        };
+    let next = |end: usize| {
+        let header = bytes[end..].first_chunk().copied()?;
+        let header = Header::from_bytes(header)?;
         let size = usize::try_from(header.size).unwrap_or(usize::MAX);
-        end = end
+        let end = end
             .saturating_add(HEADER)
             .saturating_add(size)
             .saturating_add(padding(header.size));
+        Some(end).filter(|end| *end <= bytes.len())
+    };
+    let first = Some(first).filter(|end| *end <= bytes.len());
+    std::iter::successors(first, move |end| next(*end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_records_are_found_and_counted() {
+        let mut bytes = file_header().to_vec();
+        let mut ends = vec![bytes.len()];
+        for size in [0, 1, 16, 17] {
+            let header = Header {
+                size,
+                owner: 1,
+                kind: Kind::Event as u16,
+            };
+            bytes.extend(header.to_bytes());
+            bytes.resize(bytes.len() + size as usize + padding(size), 7);
+            ends.push(bytes.len());
+        }
+        for len in 0..=bytes.len() {
+            let before = ends.iter().rev().find(|end| **end <= len);
+            assert_eq!(whole(&bytes[..len]), *before.unwrap_or(&0), "{len}");
+        }
+        // The file's header is one.
+        assert_eq!(records(&bytes), 5);
+        assert_eq!(records(&bytes[ends[0]..]), 4);
+        assert_eq!(records(&bytes[ends[1]..ends[2]]), 1);
+        assert_eq!(records(b""), 0);
     }
-    whole
 }

@@ -17,7 +17,7 @@ use crate::config::Settings;
 use crate::flusher::Flush;
 use crate::outlet::RUN;
 use crate::session::with_lost;
-use crate::sink::{Framing, Sink};
+use crate::sink::{Failed, Framing, Sink};
 
 /// Bytes of a write that are not copied.
 const DIRECT: usize = 1 << 14;
@@ -56,6 +56,7 @@ impl CaptureSession {
     pub(crate) fn begin(settings: &Settings, request: &SessionRequest<'_>) -> Result<Self> {
         let framing = Framing {
             whole: frame::whole,
+            events: frame::records,
             tail: b"",
         };
         let sink = Sink::create(&settings.path, settings.overwrite, framing)?;
@@ -74,7 +75,7 @@ impl CaptureSession {
     fn append(&self, add: impl FnOnce(&mut Records)) -> Result<()> {
         let mut records = Records::default();
         add(&mut records);
-        self.sink.append(records.as_bytes())
+        Ok(self.sink.append(records.as_bytes())?)
     }
 
     pub(crate) fn note_registration(
@@ -152,8 +153,8 @@ impl CaptureStream {
             let parts = [self.out.as_bytes(), tail.bytes, tail.padding];
             let sent = self.sink.append_parts(parts);
             self.out.clear();
-            if let Err(refusal) = sent {
-                self.lost += calls;
+            if let Err(Failed { refusal, kept }) = sent {
+                self.lost += calls.saturating_sub(kept);
                 if self.result.is_ok() {
                     self.result = Err(refusal);
                 }

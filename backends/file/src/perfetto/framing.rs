@@ -2,8 +2,10 @@
 
 use std::io::{self, Read};
 
+use super::bundle::{bundle, unpack};
+use super::field::{event, packet, trace};
 use crate::merge::unknown;
-use crate::proto::FIELD_LIMIT;
+use crate::proto::{FIELD_LIMIT, Fields, Value, nested};
 use crate::sink::Framing;
 
 /// The most bytes that a packet's length takes.
@@ -13,7 +15,37 @@ const MAX_LENGTH: usize = 4;
 const PIECE: usize = 1 << 18;
 
 /// A file of packets: what follows the last whole one is skipped, and nothing has to.
-pub(super) const PACKETS: Framing = Framing { whole, tail: b"" };
+pub(super) const PACKETS: Framing = Framing {
+    whole,
+    events,
+    tail: b"",
+};
+
+/// How many events whole packets tell: the end of a range belongs to what began before.
+fn events(packets: &[u8]) -> u64 {
+    let mut count = 0;
+    let mut unpacked = Vec::new();
+    for (number, content) in nested(packets) {
+        match bundle(content) {
+            _ if number != trace::PACKET => {}
+            Some(bundle) => {
+                if unpack(bundle, &mut unpacked).is_ok() {
+                    count += events(&unpacked);
+                }
+            }
+            None => {
+                let mut told = nested(content).filter(|(field, _)| *field == packet::TRACK_EVENT);
+                count += u64::from(told.any(|(_, told)| is_begin(told)));
+            }
+        }
+    }
+    count
+}
+
+fn is_begin(told: &[u8]) -> bool {
+    let kind = Fields::of(told).find(|(field, _)| *field == event::TYPE);
+    matches!(kind, Some((_, Value::Int(kind))) if kind != event::END)
+}
 
 /// How many bytes of the beginning of a run are whole packets.
 fn whole(written: &[u8]) -> usize {
@@ -107,6 +139,9 @@ impl<R: Read> Source<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::perfetto::bundle::Bundler;
+    use crate::proto::Writer;
+    use crate::sink::Pack;
 
     #[test]
     fn what_was_written_ends_at_a_packet() {
@@ -128,6 +163,31 @@ mod tests {
     }
 
     #[test]
+    fn events_are_counted_where_they_begin_in_bundles_too() {
+        let mut out = Writer::default();
+        let mut add = |kind| {
+            let open = out.open(trace::PACKET, 0);
+            out.uint(packet::TIMESTAMP, 7);
+            let told = out.open(packet::TRACK_EVENT, 0);
+            out.text(event::ANNOTATIONS, "moved");
+            out.uint(event::TYPE, kind);
+            out.close(told);
+            out.close(open);
+        };
+        for kind in [event::BEGIN, event::END, event::INSTANT, event::COUNTER] {
+            (0..100).for_each(|_| add(kind));
+        }
+        let open = out.open(trace::PACKET, 0);
+        out.text(packet::TRACK_DESCRIPTOR, "track");
+        out.close(open);
+        assert_eq!(events(out.as_bytes()), 300);
+        let packed = Bundler::new(1).pack(out.as_bytes());
+        assert!(packed.len() < out.len());
+        let both = [packed.as_bytes(), out.as_bytes(), packed.as_bytes()].concat();
+        assert_eq!(events(&both), 900);
+    }
+
+    #[test]
     fn packets_of_any_size_are_read_in_any_pieces() {
         struct Pieces<'b>(&'b [u8], usize);
         impl Read for Pieces<'_> {
@@ -139,7 +199,7 @@ mod tests {
         let mut file = Vec::new();
         let sizes = [0, 1, 126, 127, 128, 300, 70_000, PIECE + 5, 3 * PIECE, 2];
         for size in sizes {
-            let mut packet = crate::proto::Writer::default();
+            let mut packet = Writer::default();
             packet.text(1, &"x".repeat(size));
             file.extend_from_slice(packet.as_bytes());
         }

@@ -69,7 +69,7 @@ impl Header {
         if self.0.is_empty() {
             return Ok(());
         }
-        sink.append(self.0.as_bytes())
+        Ok(sink.append(self.0.as_bytes())?)
     }
 
     fn attribute(&mut self, key: &str, value: impl FnOnce(&mut Writer)) {

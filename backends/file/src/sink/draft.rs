@@ -162,6 +162,7 @@ mod tests {
 
     const WORDS: Framing = Framing {
         whole: |_| 0,
+        events: |_| 0,
         tail: b"",
     };
 

@@ -8,6 +8,7 @@ const LINES: Framing = Framing {
         let end = written.iter().rposition(|byte| *byte == b'\n');
         end.map_or(0, |at| at + 1)
     },
+    events: |lines| lines.iter().filter(|byte| **byte == b'\n').count() as u64,
     tail: b"]",
 };
 
@@ -156,7 +157,8 @@ fn the_first_error_is_kept() {
     let sink = Sink::create(Path::new("/dev/full"), true, LINES).unwrap();
     sink.check().unwrap();
     for _ in 0..2 {
-        let refusal = sink.append(b"abc").unwrap_err();
+        let Failed { refusal, kept } = sink.append(b"abc").unwrap_err();
+        assert_eq!(kept, 0);
         assert_eq!(refusal.code(), ResultCode::FAILED);
         assert_eq!(
             refusal.reason(),

@@ -198,3 +198,85 @@ fn what_was_flushed_can_be_read_without_an_end() {
     let trace = run.read();
     assert_eq!(trace.ranges.len(), 1001);
 }
+
+/// The test is a process of its own here, as the limit holds for all of its files.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_write_that_was_cut_short_left_in_the_file_is_not_lost() {
+    use std::process::Command;
+    use std::{env, fs};
+
+    const SELF: &str = "faults::what_a_write_that_was_cut_short_left_in_the_file_is_not_lost";
+    const PATH: &str = "NVTXW_FILE_TEST_CUT";
+    const CONFIG: &str = "NVTXW_FILE_TEST_CUT_CONFIG";
+    /// Of each of two streams.
+    const EVENTS: u64 = 5_000;
+    let write = |path: &std::path::Path, config: &str| {
+        let config = format!("path={}|{config}", path.display());
+        let session = Session::begin("x", &config).unwrap();
+        let domain = session.domain("");
+        let plain = Plain::new(domain);
+        let entry_type = nvtxw_abi::EntryType::Int64.to_raw();
+        let counter = domain.counter("load", entry_type, 0, None);
+        let name = domain.string("tick") as i64;
+        let mut streams = ["one", "two"].map(|name| session.stream(name, domain, 0));
+        for step in 0..EVENTS as i64 / 4 {
+            for stream in &mut streams {
+                let at = step * 10;
+                let _ = stream.event(&[(plain.mark, &words(&[at, name]))]);
+                let _ = stream.event(&[(plain.pushpop, &words(&[at + 1, at + 3, name]))]);
+                let _ = stream.event(&[(plain.startend, &words(&[at + 2, at + 9, name]))]);
+                let _ = stream.sample(at, counter, &step.to_ne_bytes());
+            }
+        }
+        session.end()
+    };
+    if let Some(path) = env::var_os(PATH) {
+        let failure = write(path.as_ref(), &env::var(CONFIG).unwrap()).unwrap_err();
+        println!("{}", failure.reason);
+        return;
+    }
+    if Command::new("prlimit").arg("--version").output().is_err() {
+        println!("skipped: prlimit is not here");
+        return;
+    }
+    for config in [
+        "window=64",
+        "",
+        "compression=zlib:1",
+        "format=chrome|window=64",
+        "format=chrome",
+    ] {
+        let dir = TempDir::new();
+        let path = dir.path().join("whole");
+        write(&path, config).unwrap();
+        let size = fs::metadata(&path).unwrap().len();
+        for part in 1..4 {
+            let path = dir.path().join(format!("cut {part}"));
+            let limit = size * part / 4 + 3 * part;
+            let child = Command::new("sh")
+                .args(["-c", r#"trap "" XFSZ; exec prlimit --fsize="$0" "$@""#])
+                .arg(limit.to_string())
+                .arg(env::current_exe().unwrap())
+                .args(["--exact", SELF, "--nocapture"])
+                .env(PATH, &path)
+                .env(CONFIG, config)
+                .output()
+                .unwrap();
+            assert!(child.status.success(), "{child:?}");
+            let said = String::from_utf8(child.stdout).unwrap();
+            let (said, _) = said.split_once(" events were dropped").expect(&said);
+            let lost: u64 = said.rsplit_once(' ').unwrap().1.parse().unwrap();
+            let (trace, _) = Trace::read_cut(&path);
+            let kept = trace.ranges.len() + trace.instants.len() + trace.values.len();
+            assert_eq!(
+                kept as u64 + lost,
+                2 * EVENTS,
+                "{config}: {limit} of {size}"
+            );
+            if config != "compression=zlib:1" {
+                assert!(kept as u64 > EVENTS / 4 * part, "{config}: {kept}");
+            }
+        }
+    }
+}
