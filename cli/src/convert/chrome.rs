@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
-use super::event::{Arg, Event, Spans};
+use super::event::{Event, Events};
+use super::json::KnownNames;
 use super::text::{CHUNK, Place, Text};
 use super::warnings::Warnings;
 use crate::error::{Error, Result};
@@ -47,8 +48,8 @@ pub fn read(input: impl Read + Send, path: &Path, sink: &mut impl Sink) -> Resul
                 text: Text::new(input),
                 path,
                 rest: Rest::default(),
-                events: Vec::new(),
-                args: Vec::new(),
+                events: Events::default(),
+                names: KnownNames::default(),
                 batches,
                 used,
             };
@@ -61,9 +62,9 @@ pub fn read(input: impl Read + Send, path: &Path, sink: &mut impl Sink) -> Resul
             (result, reader.rest)
         });
         let result = incoming.into_iter().try_for_each(|batch: Batch| {
-            batch.events.iter().try_for_each(|spans| {
+            batch.events.all.iter().try_for_each(|spans| {
                 let place = || batch.start.behind(&batch.text, spans.start);
-                sink.event(&spans.event(&batch.text, &batch.args), &place)
+                sink.event(&batch.events.event(spans, &batch.text), &place)
             })?;
             // The reader may have ended.
             let _ = taken.send(batch);
@@ -85,17 +86,16 @@ const MAX_SPARE: usize = 4 * CHUNK;
 struct Batch {
     text: String,
     start: Place,
-    events: Vec<Spans>,
-    args: Vec<Arg>,
+    events: Events,
 }
 
 struct Reader<'p, R> {
     text: Text<R>,
     path: &'p Path,
     rest: Rest,
-    /// Those in the window that were read, and all their arguments.
-    events: Vec<Spans>,
-    args: Vec<Arg>,
+    /// Those in the window that were read.
+    events: Events,
+    names: KnownNames,
     batches: SyncSender<Batch>,
     /// What was made something of, whose memory is used again.
     used: Receiver<Batch>,
@@ -104,11 +104,11 @@ struct Reader<'p, R> {
 impl<R: Read> Reader<'_, R> {
     fn document(&mut self) -> Result<()> {
         match self.peek()? {
-            Some('[') => {
+            Some(b'[') => {
                 self.text.take(1);
                 self.events()?;
             }
-            Some('{') => {
+            Some(b'{') => {
                 self.text.take(1);
                 self.members()?;
             }
@@ -127,18 +127,18 @@ impl<R: Read> Reader<'_, R> {
         let mut is_found = false;
         loop {
             match self.peek()? {
-                Some('}') => {
+                Some(b'}') => {
                     self.text.take(1);
                     break;
                 }
-                Some(',') => self.text.take(1),
-                Some('"') => {
+                Some(b',') => self.text.take(1),
+                Some(b'"') => {
                     let name: String = self.value()?;
-                    if self.peek()? != Some(':') {
+                    if self.peek()? != Some(b':') {
                         return Err(self.bad("expected `:`"));
                     }
                     self.text.take(1);
-                    if name == "traceEvents" && self.peek()? == Some('[') {
+                    if name == "traceEvents" && self.peek()? == Some(b'[') {
                         is_found = true;
                         self.text.take(1);
                         self.events()?;
@@ -174,12 +174,12 @@ impl<R: Read> Reader<'_, R> {
     fn events(&mut self) -> Result<()> {
         loop {
             match self.peek()? {
-                Some(']') => {
+                Some(b']') => {
                     self.text.take(1);
                     return Ok(());
                 }
-                Some(',') => self.text.take(1),
-                Some('{') => {
+                Some(b',') => self.text.take(1),
+                Some(b'{') => {
                     if !self.event()? {
                         return Err(self.bad("the file ends inside an event"));
                     }
@@ -188,7 +188,7 @@ impl<R: Read> Reader<'_, R> {
                     let kind = "an event that is no object is left out";
                     let place = self.text.place(0);
                     self.rest.warnings.add(kind, Some(place));
-                    if matches!(first, '-' | '0'..='9' | 'a'..='z') {
+                    if matches!(first, b'-' | b'0'..=b'9' | b'a'..=b'z') {
                         self.word()?;
                     } else {
                         self.value::<IgnoredAny>()?;
@@ -212,14 +212,16 @@ impl<R: Read> Reader<'_, R> {
         }
     }
 
-    /// The next character that isn't white.
-    fn peek(&mut self) -> Result<Option<char>> {
+    /// The next byte that isn't white.
+    fn peek(&mut self) -> Result<Option<u8>> {
         loop {
-            let rest = self.text.rest();
-            let white = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+            let rest = self.text.rest().as_bytes();
+            let is_white = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+            let white = rest.iter().take_while(|&byte| is_white(byte)).count();
+            let next = rest.get(white).copied();
             self.text.take(white);
-            if let Some(next) = self.text.rest().chars().next() {
-                return Ok(Some(next));
+            if next.is_some() {
+                return Ok(next);
             }
             if !self.more()? {
                 return Ok(None);
@@ -233,9 +235,8 @@ impl<R: Read> Reader<'_, R> {
     fn event(&mut self) -> Result<bool> {
         loop {
             let (window, start) = self.text.window();
-            if let Some((spans, len)) = Spans::find(window, start, &mut self.args) {
-                self.events.push(spans);
-                self.text.take(len);
+            if let Some(end) = self.events.add(window, start, &mut self.names) {
+                self.text.take(end - start);
                 return Ok(true);
             }
             match parse::<IgnoredAny>(self.text.rest()) {
@@ -277,12 +278,11 @@ impl<R: Read> Reader<'_, R> {
 
     /// Hands on what was read. `false`: the thread that takes it has met an error, which it tells.
     fn send(&mut self) -> bool {
-        if self.events.is_empty() {
+        if self.events.all.is_empty() {
             return true;
         }
         let mut spare = self.used.try_recv().unwrap_or_default();
         spare.events.clear();
-        spare.args.clear();
         if spare.text.capacity() > MAX_SPARE {
             spare.text = String::new();
         }
@@ -291,7 +291,6 @@ impl<R: Read> Reader<'_, R> {
             text,
             start,
             events: mem::replace(&mut self.events, spare.events),
-            args: mem::replace(&mut self.args, spare.args),
         };
         self.batches.send(batch).is_ok()
     }

@@ -58,6 +58,8 @@ pub type Column = (Option<StringId>, ColumnType);
 pub struct Layouts {
     ids: HashMap<Box<[u8]>, u32>,
     columns: Vec<Vec<Column>>,
+    /// That of the values before, which many have.
+    last: u32,
 }
 
 impl Layouts {
@@ -73,6 +75,7 @@ impl Layouts {
                 vec![(None, ColumnType::Name)],
                 vec![(None, ColumnType::Text)],
             ],
+            last: Self::NAME,
         }
     }
 
@@ -139,6 +142,18 @@ impl Values {
     }
 
     fn layout(&mut self, layouts: &mut Layouts) -> Option<u32> {
+        let last = &layouts.columns[layouts.last as usize];
+        if let Some((fixed, texts)) = last.split_at_checked(self.columns.len())
+            && *fixed == *self.columns
+            && *texts == *self.text_columns
+        {
+            return Some(layouts.last);
+        }
+        layouts.last = self.other_layout(layouts)?;
+        Some(layouts.last)
+    }
+
+    fn other_layout(&mut self, layouts: &mut Layouts) -> Option<u32> {
         self.key.clear();
         let columns = self.columns.iter().chain(&self.text_columns);
         for (name, ty) in columns.clone() {
@@ -325,9 +340,15 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// A number that stands for texts: that of others is another, as good as surely.
 pub fn hash(texts: &[&str]) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
+    use std::hash::{DefaultHasher, Hasher};
+    // One write costs less than many. No text has the byte that ends each.
+    let mut all = Vec::with_capacity(64);
+    for text in texts {
+        all.extend_from_slice(text.as_bytes());
+        all.push(0xff);
+    }
     let mut hasher = DefaultHasher::new();
-    texts.hash(&mut hasher);
+    hasher.write(&all);
     hasher.finish()
 }
 

@@ -8,30 +8,55 @@ pub fn scaled(text: &str, power: u8) -> Option<i64> {
 
 /// A positive number with no more than `power` digits behind the point: what nearly all times are.
 fn plain(text: &[u8], power: u8) -> Option<i64> {
-    let (mut number, mut behind) = (0_u64, None);
-    if text.is_empty() || text.len() > 20 {
+    // More digits may not fit.
+    if text.len() > 20 {
         return None;
     }
-    for (at, &byte) in text.iter().enumerate() {
-        if byte.is_ascii_digit() {
-            number = number.wrapping_mul(10).wrapping_add((byte - b'0').into());
-        } else if byte == b'.' && behind.is_none() && at > 0 {
-            behind = Some(at + 1);
-        } else {
-            return None;
+    let (number, rest) = digits(0, text);
+    let whole = text.len() - rest.len();
+    let (number, missing) = match rest {
+        [] => (number, power),
+        [b'.', fraction @ ..] => {
+            let (number, rest) = digits(number, fraction);
+            if fraction.is_empty() || !rest.is_empty() {
+                return None;
+            }
+            (number, power.checked_sub(fraction.len() as u8)?)
         }
-    }
-    let behind = match behind {
-        // A point without digits is no number.
-        Some(start) if start == text.len() => return None,
-        Some(start) => (text.len() - start) as u8,
-        // Twenty digits may not fit.
-        None if text.len() == 20 => return None,
-        None => 0,
+        _ => return None,
     };
+    if whole == 0 || whole == 20 {
+        return None;
+    }
     let number = i64::try_from(number).ok()?;
-    let missing = power.checked_sub(behind)?;
     number.checked_mul(10_i64.checked_pow(missing.into())?)
+}
+
+/// `number` with the digits that `text` begins with behind it, and the rest of `text`.
+fn digits(mut number: u64, mut text: &[u8]) -> (u64, &[u8]) {
+    while let Some((eight, rest)) = text.split_first_chunk()
+        && let Some(more) = eight_digits(*eight)
+    {
+        number = number.wrapping_mul(100_000_000).wrapping_add(more);
+        text = rest;
+    }
+    while let [digit @ b'0'..=b'9', rest @ ..] = text {
+        number = number.wrapping_mul(10).wrapping_add((digit - b'0').into());
+        text = rest;
+    }
+    (number, text)
+}
+
+/// What eight digits say: all of them at once, then two pairs in a place of four, then the halves.
+fn eight_digits(text: [u8; 8]) -> Option<u64> {
+    let each = |byte: u8| u64::from_le_bytes([byte; 8]);
+    let ones = u64::from_le_bytes(text) ^ each(b'0');
+    if (ones | ones.wrapping_add(each(0x80 - 10))) & each(0x80) != 0 {
+        return None;
+    }
+    let pairs = (ones * 10 + (ones >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
 }
 
 fn exact(text: &str, power: u8) -> Option<i64> {
@@ -87,6 +112,11 @@ mod tests {
             ("9223372036854775.808", None),
             ("9999999999999999.999", None),
             ("99999999999999999999", None),
+            ("12345678.9", Some(12_345_678_900)),
+            ("1234567/", None),
+            ("12345678:", None),
+            ("1234567\u{b1}", None),
+            ("1.2.3", None),
             ("1e99", None),
             ("", None),
             ("-", None),

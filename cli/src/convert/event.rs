@@ -8,14 +8,14 @@ use serde_json::value::RawValue;
 
 use super::columns::string;
 use super::decimal::scaled;
-use super::json::{self, Level, Member};
+use super::json::{self, KnownNames, Level, Member, Span};
 
 /// The members that a converter needs, still as text: times are decimal numbers that no float can hold, and a member of the
 /// wrong type has to be named.
 pub struct Event<'a> {
     text: &'a str,
     spans: &'a Spans,
-    args: &'a [Arg],
+    args: &'a [Member],
 }
 
 /// The arguments of an event.
@@ -24,10 +24,10 @@ pub struct Args<'a> {
     /// As they stand in the file.
     pub json: &'a str,
     text: &'a str,
-    spans: &'a [Arg],
+    members: &'a [Member],
 }
 
-/// A member that is converted.
+/// A member that is known.
 #[derive(Clone, Copy)]
 enum Part {
     Ph,
@@ -43,6 +43,7 @@ enum Part {
     S,
     Bp,
     Args,
+    Unused,
 }
 
 /// What is wrong with an event.
@@ -97,95 +98,100 @@ impl fmt::Display for Bad {
     }
 }
 
-/// Where an argument is in a text.
-pub struct Arg {
-    /// Beginnings and lengths.
-    name: (u32, u32),
-    value: (u32, u32),
-    is_escaped: bool,
-}
-
-/// Where the members of an event are in a text, so that they go to another thread with it.
+/// Where the members of an event are in a text.
+#[derive(Default)]
 pub struct Spans {
     /// Where the event begins.
     pub start: usize,
-    /// Beginnings and lengths; a member that is absent has no length.
-    parts: [(u32, u32); Part::Args as usize + 1],
+    /// A member that is absent has no length.
+    parts: [Span; Part::Args as usize + 1],
     /// Members that aren't converted.
     others: Vec<Box<str>>,
     /// Its arguments, among those of others.
     args: Range<u32>,
 }
 
-impl Spans {
-    /// Of the event that begins at `start` in `text`, and its length; `None` if there is no whole one. Of a member that stands
-    /// twice, the last counts. Its arguments are added to `args`.
-    pub fn find(text: &str, start: usize, args: &mut Vec<Arg>) -> Option<(Self, usize)> {
-        let mut first = args.len();
-        let mut spans = Self {
-            start,
-            parts: Default::default(),
-            others: Vec::new(),
-            args: 0..0,
-        };
-        let span = |part: &str| {
-            let start = part.as_ptr().addr() - text.as_ptr().addr();
-            (start as u32, part.len() as u32)
-        };
-        let before = args.len();
-        let len = json::members_and_inner(&text[start..], "args", |level, member| {
-            if level == Level::Inner {
-                let (name, is_escaped) = member.raw_name();
-                args.push(Arg {
-                    name: span(name),
-                    value: span(member.value),
-                    is_escaped,
-                });
-                return;
-            }
-            let name = member.name();
-            let part = match &*name {
-                "ph" => Part::Ph,
-                "name" => Part::Name,
-                "cat" => Part::Cat,
-                "pid" => Part::Pid,
-                "tid" => Part::Tid,
-                "ts" => Part::Ts,
-                "dur" => Part::Dur,
-                "id" => Part::Id,
-                "id2" => Part::Id2,
-                "scope" => Part::Scope,
-                "s" => Part::S,
-                "bp" => Part::Bp,
-                "args" => {
-                    spans.args = first as u32..args.len() as u32;
-                    first = args.len();
-                    Part::Args
-                }
-                // What the built-in backend adds for itself.
-                "flow" | "end_flow" | "source" | "delta" => return,
-                _ => {
-                    spans.others.push(name.into());
-                    return;
-                }
-            };
-            spans.parts[part as usize] = span(member.value);
-        });
-        if len.is_none() {
-            args.truncate(before);
-        }
-        Some((spans, len?))
+/// The events of a text, and all their arguments.
+#[derive(Default)]
+pub struct Events {
+    pub all: Vec<Spans>,
+    args: Vec<Member>,
+}
+
+impl Events {
+    pub fn clear(&mut self) {
+        self.all.clear();
+        self.args.clear();
     }
 
-    /// The event in that text, with its arguments in those.
-    pub fn event<'a>(&'a self, text: &'a str, args: &'a [Arg]) -> Event<'a> {
-        let Range { start, end } = self.args;
+    /// Adds the event that begins at `start` in `text`, and gives its end; `None` if there is no whole one. Of a member that
+    /// stands twice, the last counts.
+    pub fn add(&mut self, text: &str, start: usize, known: &mut KnownNames) -> Option<usize> {
+        self.all.push(Spans {
+            start,
+            ..Spans::default()
+        });
+        let spans = self.all.last_mut().expect("it was added");
+        let args = &mut self.args;
+        let before = args.len();
+        let mut first = before;
+        let end = json::members_and_inner(text, start, known, b"args", |level, member| {
+            if level == Level::Inner {
+                args.push(member);
+                return;
+            }
+            let part = match member.plain_name(text) {
+                Some(name) => part(name),
+                None => part(member.name(text).as_bytes()),
+            };
+            match part {
+                Some(Part::Unused) => {}
+                Some(part) => spans.parts[part as usize] = member.value,
+                None => spans.others.push(member.name(text).into()),
+            }
+            if matches!(part, Some(Part::Args)) {
+                spans.args = first as u32..args.len() as u32;
+                first = args.len();
+            }
+        });
+        if end.is_none() {
+            self.all.pop();
+            self.args.truncate(before);
+        }
+        end
+    }
+
+    /// One of them, in that text.
+    pub fn event<'a>(&'a self, spans: &'a Spans, text: &'a str) -> Event<'a> {
+        let Range { start, end } = spans.args;
         Event {
             text,
-            spans: self,
-            args: &args[start as usize..end as usize],
+            spans,
+            args: &self.args[start as usize..end as usize],
         }
     }
+}
+
+/// `None`: it isn't converted.
+fn part(name: &[u8]) -> Option<Part> {
+    Some(match name {
+        b"ph" => Part::Ph,
+        b"name" => Part::Name,
+        b"cat" => Part::Cat,
+        b"pid" => Part::Pid,
+        b"tid" => Part::Tid,
+        b"ts" => Part::Ts,
+        b"dur" => Part::Dur,
+        b"id" => Part::Id,
+        b"id2" => Part::Id2,
+        b"scope" => Part::Scope,
+        b"s" => Part::S,
+        b"bp" => Part::Bp,
+        b"args" => Part::Args,
+        // What the built-in backend adds for itself.
+        b"flow" | b"end_flow" | b"source" | b"delta" => Part::Unused,
+        _ => return None,
+    })
 }
 
 /// What joins the points of a flow, or the halves of a range.
@@ -197,8 +203,8 @@ pub struct Id<'a> {
 
 impl<'a> Event<'a> {
     fn get(&self, part: Part) -> Option<&'a str> {
-        let (start, len) = self.spans.parts[part as usize];
-        (len > 0).then(|| &self.text[start as usize..][..len as usize])
+        let span = self.spans.parts[part as usize];
+        (!span.is_empty()).then(|| span.of(self.text))
     }
 
     pub fn phase(&self) -> Result<Cow<'a, str>, Bad> {
@@ -223,6 +229,11 @@ impl<'a> Event<'a> {
     /// Whether the end of a flow is in the range around it, and not in the next one.
     pub fn is_enclosed(&self) -> bool {
         text(self.get(Part::Bp)).is_some_and(|bp| bp == "e")
+    }
+
+    /// The members that tell process and thread, as they stand in the file.
+    pub fn place(&self) -> (Option<&'a str>, Option<&'a str>) {
+        (self.get(Part::Pid), self.get(Part::Tid))
     }
 
     pub fn process(&self) -> Result<Option<Cow<'a, str>>, Bad> {
@@ -284,7 +295,7 @@ impl<'a> Event<'a> {
             Some(json) if json.starts_with('{') => Ok(Some(Args {
                 json,
                 text: self.text,
-                spans: self.args,
+                members: self.args,
             })),
             Some(args) if args != "null" => Err(Bad::WrongType("args", "an object")),
             _ => Ok(None),
@@ -301,14 +312,14 @@ impl<'a> Args<'a> {
     /// Hands each argument to `each`, in the order of the file.
     pub fn each(self, mut each: impl FnMut(&str, &'a str)) {
         // None is known of members whose name has escapes.
-        if self.spans.is_empty() {
-            json::members(self.json, |member| each(&member.name(), member.value))
-                .expect("it was read as JSON before");
+        if self.members.is_empty() {
+            json::members(self.json, |member| {
+                each(&member.name(self.json), member.value.of(self.json));
+            })
+            .expect("it was read as JSON before");
         }
-        let part = |(start, len): (u32, u32)| &self.text[start as usize..][..len as usize];
-        for arg in self.spans {
-            let member = Member::new((part(arg.name), arg.is_escaped), part(arg.value));
-            each(&member.name(), member.value);
+        for member in self.members {
+            each(&member.name(self.text), member.value.of(self.text));
         }
     }
 }
@@ -360,20 +371,23 @@ fn nanoseconds(member: &'static str, json: &str) -> Result<i64, Bad> {
 mod tests {
     use super::*;
 
-    fn parse(json: &str) -> (Spans, Vec<Arg>) {
-        let mut args = Vec::new();
-        let (spans, _) = Spans::find(json, 0, &mut args).unwrap();
-        (spans, args)
+    fn parse(json: &str) -> Events {
+        let mut events = Events::default();
+        events.add(json, 0, &mut KnownNames::default()).unwrap();
+        events
+    }
+
+    impl Events {
+        fn first<'a>(&'a self, json: &'a str) -> Event<'a> {
+            self.event(&self.all[0], json)
+        }
     }
 
     #[test]
     fn a_bad_member_is_named() {
         let span = |json| {
-            let (spans, args) = parse(json);
-            spans
-                .event(json, &args)
-                .span()
-                .map_err(|bad| bad.to_string())
+            let events = parse(json);
+            events.first(json).span().map_err(|bad| bad.to_string())
         };
         assert_eq!(span(r#"{"ts": 1, "dur": 2.5}"#), Ok((1_000, 3_500)));
         assert_eq!(span(r#"{"ts": "1", "dur": "2.5"}"#), Ok((1_000, 3_500)));
@@ -405,8 +419,8 @@ mod tests {
         }
         let json =
             r#"{"name": 5, "pid": true, "tid": "a\"b", "id": -1, "args": [1], "x": 1, "y": 2}"#;
-        let (spans, args) = parse(json);
-        let event = spans.event(json, &args);
+        let events = parse(json);
+        let event = events.first(json);
         assert_eq!(event.name().unwrap(), "5");
         assert_eq!(
             event.process(),
@@ -425,9 +439,9 @@ mod tests {
     #[test]
     fn ids_have_a_second_form() {
         let id = |json| {
-            let (spans, args) = parse(json);
-            spans
-                .event(json, &args)
+            let events = parse(json);
+            events
+                .first(json)
                 .id()
                 .map(|id| (id.text.into_owned(), id.is_local))
                 .map_err(|bad| bad.to_string())
@@ -452,14 +466,19 @@ mod tests {
     #[test]
     fn the_last_arguments_count() {
         let args = |json: &str| {
-            let mut all = Vec::new();
+            let (mut events, mut known) = (Events::default(), KnownNames::default());
             // Those of the event before are not this one's, and none are left of one that is cut.
-            Spans::find(r#"{"args":{"before":0}}"#, 0, &mut all).unwrap();
-            assert!(Spans::find(r#"{"args":{"cut":0},"#, 0, &mut all).is_none());
+            events
+                .add(r#"{"args":{"before":0}}"#, 0, &mut known)
+                .unwrap();
+            let cut = r#"{"args":{"cut":0},"#;
+            assert!(events.add(cut, 0, &mut known).is_none());
             let text = format!("  {json}");
-            let (spans, len) = Spans::find(&text, 2, &mut all).unwrap();
-            assert_eq!(len, json.len());
-            let event = spans.event(&text, &all);
+            assert_eq!(events.add(&text, 2, &mut known), Some(text.len()));
+            let [_, spans] = &events.all[..] else {
+                panic!("two are whole");
+            };
+            let event = events.event(spans, &text);
             let mut found = Vec::new();
             if let Some(args) = event.args().unwrap() {
                 args.each(|name, value| found.push(format!("{name}={value}")));

@@ -6,72 +6,109 @@ use serde_json::value::RawValue;
 
 use super::columns::string;
 
-/// A member of an object.
-pub struct Member<'t> {
-    /// As it stands between the quotes.
-    raw_name: &'t str,
-    is_escaped: bool,
-    pub value: &'t str,
+/// Where something is in a text, so that it goes to another thread with it.
+#[derive(Clone, Copy, Default)]
+pub struct Span {
+    start: u32,
+    len: u32,
 }
 
-impl<'t> Member<'t> {
-    /// What stands between the quotes of its name, and whether there are escapes in it.
+impl Span {
     #[inline]
-    pub fn raw_name(&self) -> (&'t str, bool) {
-        (self.raw_name, self.is_escaped)
-    }
-
-    /// Made of that again.
-    #[inline]
-    pub fn new((raw_name, is_escaped): (&'t str, bool), value: &'t str) -> Self {
+    fn new(start: usize, end: usize) -> Self {
         Self {
-            raw_name,
-            is_escaped,
-            value,
+            start: start as u32,
+            len: (end - start) as u32,
         }
     }
 
     #[inline]
-    pub fn name(&self) -> Cow<'t, str> {
-        match self.is_escaped {
-            false => Cow::Borrowed(self.raw_name),
-            true => self.unescaped(),
-        }
+    pub fn is_empty(self) -> bool {
+        self.len == 0
     }
 
-    #[cold]
-    fn unescaped(&self) -> Cow<'t, str> {
-        let quoted = format!("\"{}\"", self.raw_name);
-        let name = string(&quoted);
-        Cow::Owned(name.expect("it was scanned as a string").into_owned())
+    #[inline]
+    pub fn of(self, text: &str) -> &str {
+        &text[self.start as usize..][..self.len as usize]
     }
+}
+
+/// A member of an object.
+#[derive(Clone, Copy)]
+pub struct Member {
+    name: Name,
+    pub value: Span,
+}
+
+/// What stands between the quotes of a name.
+#[derive(Clone, Copy)]
+struct Name {
+    span: Span,
+    is_escaped: bool,
+}
+
+impl Name {
+    #[inline]
+    fn bytes(self, text: &str) -> &[u8] {
+        let Span { start, len } = self.span;
+        &text.as_bytes()[start as usize..][..len as usize]
+    }
+}
+
+impl Member {
+    /// Its name, unless that has escapes.
+    #[inline]
+    pub fn plain_name<'t>(&self, text: &'t str) -> Option<&'t [u8]> {
+        (!self.name.is_escaped).then(|| self.name.bytes(text))
+    }
+
+    #[inline]
+    pub fn name<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let name = self.name.span.of(text);
+        match self.name.is_escaped {
+            false => Cow::Borrowed(name),
+            true => unescaped(name),
+        }
+    }
+}
+
+#[cold]
+fn unescaped(name: &str) -> Cow<'_, str> {
+    let quoted = format!("\"{name}\"");
+    let name = string(&quoted);
+    Cow::Owned(name.expect("it was scanned as a string").into_owned())
 }
 
 /// Hands each member of the object that `text` begins with to `each`, and gives the object's length. `None`: it is no JSON, or
 /// ends behind `text`.
-pub fn members<'t>(text: &'t str, mut each: impl FnMut(Member<'t>)) -> Option<usize> {
+pub fn members(text: &str, mut each: impl FnMut(Member)) -> Option<usize> {
     let mut scan = Scan { text, at: 0 };
     scan.object(|scan| {
-        each(scan.member(|scan, _| scan.value(0))?);
+        let name = scan.name()?;
+        each(scan.member(name, |scan| scan.value(0))?);
         Some(())
     })?;
     Some(scan.at)
 }
 
-/// The same, and before an object of the name `outer` come its own members.
-pub fn members_and_inner<'t>(
-    text: &'t str,
-    outer: &str,
-    mut each: impl FnMut(Level, Member<'t>),
+/// The same of the object that begins at `start`, whose end it gives; before an object of the name `outer` come its own members.
+pub fn members_and_inner(
+    text: &str,
+    start: usize,
+    known: &mut KnownNames,
+    outer: &[u8],
+    mut each: impl FnMut(Level, Member),
 ) -> Option<usize> {
-    let mut scan = Scan { text, at: 0 };
+    let mut scan = Scan { text, at: start };
     scan.object(|scan| {
-        let member = scan.member(|scan, name| {
-            if name != outer || scan.peek() != b'{' {
+        let name = scan.known_name(known)?;
+        let member = scan.member(name, |scan| {
+            if scan.peek() != b'{' || name.bytes(text) != outer {
                 return scan.value(0);
             }
             scan.object(|scan| {
-                each(Level::Inner, scan.member(|scan, _| scan.value(1))?);
+                let name = scan.known_name(known)?;
+                each(Level::Inner, scan.member(name, |scan| scan.value(1))?);
                 Some(())
             })
         })?;
@@ -88,6 +125,61 @@ pub enum Level {
     Inner,
 }
 
+/// Names that were met, each at a place that its first bytes tell. Most names are among them, and then they are compared at once
+/// and not scanned.
+pub struct KnownNames([KnownName; 256]);
+
+#[derive(Clone, Copy)]
+struct KnownName {
+    /// What stands from the quote before the name to its value, and which bits that is.
+    text: u128,
+    mask: u128,
+    len: u8,
+    name_len: u8,
+}
+
+impl Default for KnownNames {
+    fn default() -> Self {
+        // No text is like this one.
+        Self(
+            [KnownName {
+                text: 1,
+                mask: 0,
+                len: 0,
+                name_len: 0,
+            }; 256],
+        )
+    }
+}
+
+impl KnownNames {
+    /// By the quote and four bytes.
+    #[inline]
+    fn place(text: u128) -> usize {
+        let first = (text as u64) << 24;
+        (first.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 56) as usize
+    }
+
+    #[inline]
+    fn find(&self, text: u128) -> Option<KnownName> {
+        let known = self.0[Self::place(text)];
+        (text & known.mask == known.text).then_some(known)
+    }
+
+    fn add(&mut self, text: u128, len: usize, name: Name) {
+        if len > 16 || name.is_escaped {
+            return;
+        }
+        let mask = u128::MAX >> (128 - 8 * len);
+        self.0[Self::place(text)] = KnownName {
+            text: text & mask,
+            mask,
+            len: len as u8,
+            name_len: name.span.len as u8,
+        };
+    }
+}
+
 /// What nests deeper is found without a stack.
 const MAX_DEPTH: usize = 64;
 
@@ -96,25 +188,57 @@ struct Scan<'t> {
     at: usize,
 }
 
-impl<'t> Scan<'t> {
-    /// A member, whose value `value` finds by its name as it stands.
+impl Scan<'_> {
+    /// Goes to the value of a member, whose name it gives.
+    #[inline]
+    fn name(&mut self) -> Option<Name> {
+        let start = self.at + 1;
+        let is_escaped = self.string()?;
+        let span = Span::new(start, self.at - 1);
+        self.colon()?;
+        Some(Name { span, is_escaped })
+    }
+
+    #[inline(always)]
+    fn known_name(&mut self, known: &mut KnownNames) -> Option<Name> {
+        let start = self.at;
+        let rest = self.text.as_bytes().get(start..)?;
+        if let Some(sixteen) = rest.first_chunk()
+            && let Some(found) = known.find(u128::from_le_bytes(*sixteen))
+        {
+            self.at += usize::from(found.len);
+            self.blanks();
+            let (start, len) = (start as u32 + 1, found.name_len.into());
+            return Some(Name {
+                span: Span { start, len },
+                is_escaped: false,
+            });
+        }
+        self.new_name(known)
+    }
+
+    #[inline(never)]
+    fn new_name(&mut self, known: &mut KnownNames) -> Option<Name> {
+        let start = self.at;
+        let name = self.name()?;
+        let text = &self.text.as_bytes()[start..];
+        if let Some(sixteen) = text.first_chunk() {
+            known.add(u128::from_le_bytes(*sixteen), self.at - start, name);
+        }
+        Some(name)
+    }
+
+    /// The member of that name, whose value `value` finds.
     #[inline]
     fn member(
         &mut self,
-        value: impl FnOnce(&mut Self, &'t str) -> Option<()>,
-    ) -> Option<Member<'t>> {
-        let text = self.text;
+        name: Name,
+        value: impl FnOnce(&mut Self) -> Option<()>,
+    ) -> Option<Member> {
         let start = self.at;
-        let is_escaped = self.string()?;
-        let raw_name = text.get(start + 1..self.at - 1)?;
-        self.colon()?;
-        let start = self.at;
-        value(self, raw_name)?;
-        Some(Member {
-            raw_name,
-            is_escaped,
-            value: text.get(start..self.at)?,
-        })
+        value(self)?;
+        let value = Span::new(start, self.at);
+        Some(Member { name, value })
     }
 
     /// The next byte; NUL, which is nowhere in JSON, at the end.
@@ -139,6 +263,7 @@ impl<'t> Scan<'t> {
         }
     }
 
+    #[inline]
     fn colon(&mut self) -> Option<()> {
         self.blanks();
         self.skip(b':')?;
@@ -146,10 +271,18 @@ impl<'t> Scan<'t> {
         Some(())
     }
 
+    #[inline(always)]
     fn value(&mut self, depth: usize) -> Option<()> {
         match self.peek() {
             b'"' => self.string().map(drop),
             b'-' | b'0'..=b'9' => self.number(),
+            _ => self.rare(depth),
+        }
+    }
+
+    /// A value that is no string and no number.
+    fn rare(&mut self, depth: usize) -> Option<()> {
+        match self.peek() {
             b'{' | b'[' if depth == MAX_DEPTH => self.deep(),
             b'{' => self.object(|scan| {
                 scan.string()?;
@@ -211,20 +344,30 @@ impl<'t> Scan<'t> {
     }
 
     /// Whether there is an escape in it.
+    #[inline(always)]
     fn string(&mut self) -> Option<bool> {
         self.skip(b'"')?;
         let bytes = self.text.as_bytes();
+        // Most strings are that short: a branch for each eight bytes would be guessed wrong more often.
+        if let Some(sixteen) = bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
+            self.at += plain(sixteen);
+            if self.peek() == b'"' {
+                self.at += 1;
+                return Some(false);
+            }
+        }
+        self.string_on()
+    }
+
+    /// The rest of a string.
+    fn string_on(&mut self) -> Option<bool> {
+        let bytes = self.text.as_bytes();
         let mut is_escaped = false;
         loop {
-            // Most strings are that short: a branch for each eight bytes would be guessed wrong more often.
-            while let Some(sixteen) = bytes[self.at..].first_chunk() {
-                let [first, second] = halves(sixteen).map(special);
-                let len = match first {
-                    0 => 64 + second.trailing_zeros(),
-                    _ => first.trailing_zeros(),
-                };
-                self.at += (len / 8) as usize;
-                if first | second != 0 {
+            while let Some(sixteen) = bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
+                let len = plain(sixteen);
+                self.at += len;
+                if len < sixteen.len() {
                     break;
                 }
             }
@@ -251,6 +394,7 @@ impl<'t> Scan<'t> {
         }
     }
 
+    #[inline(always)]
     fn number(&mut self) -> Option<()> {
         if self.peek() == b'-' {
             self.at += 1;
@@ -274,10 +418,11 @@ impl<'t> Scan<'t> {
     }
 
     /// One or more.
+    #[inline]
     fn digits(&mut self) -> Option<()> {
         let start = self.at;
         let bytes = self.text.as_bytes();
-        while let Some(&eight) = bytes[self.at..].first_chunk() {
+        while let Some(&eight) = bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
             let others = no_digit(u64::from_le_bytes(eight));
             self.at += (others.trailing_zeros() / 8) as usize;
             if others != 0 {
@@ -293,9 +438,16 @@ impl<'t> Scan<'t> {
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 
-fn halves(sixteen: &[u8; 16]) -> [u64; 2] {
+/// How many bytes stand before the first that is a quote, a backslash or a control character.
+#[inline]
+fn plain(sixteen: &[u8; 16]) -> usize {
     let all = u128::from_le_bytes(*sixteen);
-    [all as u64, (all >> 64) as u64]
+    let [first, second] = [all as u64, (all >> 64) as u64].map(special);
+    let bits = match first {
+        0 => 64 + second.trailing_zeros(),
+        _ => first.trailing_zeros(),
+    };
+    (bits / 8) as usize
 }
 
 /// Has the highest bit of each byte that is no digit.
@@ -308,9 +460,10 @@ fn no_digit(eight: u64) -> u64 {
 /// Has the highest bit of the first byte that is a quote, a backslash or a control character; bytes behind that one may have it
 /// too. 0: there is none.
 fn special(eight: u64) -> u64 {
-    let is_below = |bytes: u64, limit: u64| bytes.wrapping_sub(ONES * limit) & !bytes;
-    let is = |byte: u8| is_below(eight ^ (ONES * u64::from(byte)), 1);
-    (is_below(eight, 0x20) | is(b'"') | is(b'\\')) & (ONES << 7)
+    let is_below = |bytes: u64, limit: u8| bytes.wrapping_sub(ONES * u64::from(limit)) & !bytes;
+    let other = |byte: u8| eight ^ (ONES * u64::from(byte));
+    // A quote is 0x20 then, and what was below that still is.
+    (is_below(other(b'"' ^ b' '), b' ' + 1) | is_below(other(b'\\'), 1)) & (ONES << 7)
 }
 
 #[cfg(test)]
@@ -329,7 +482,7 @@ mod tests {
             "long enough for sixteen bytes":"äääääää" } behind"#;
         let mut found = Vec::new();
         let len = members(text, |member| {
-            found.push((member.name().into_owned(), member.value));
+            found.push((member.name(text).into_owned(), member.value.of(text)));
         });
         let found: Vec<_> = found
             .iter()
@@ -357,7 +510,7 @@ mod tests {
             r#"{"a":[1,2,[3,[]]],"b":{"c":"d\n\u12f0","e":{}},"f":-10.25E+3,"g":true}"#,
             r#"{"seven b":"exactly8","":"0123456789abcdef01234567","x":[{},[{"y":0}]]}"#,
         ];
-        let mut accepted = 0;
+        let (mut accepted, mut known) = (0, KnownNames::default());
         for text in texts {
             for end in 1..=text.len() {
                 for at in end.saturating_sub(9).max(1)..end {
@@ -369,12 +522,44 @@ mod tests {
                         let value: Option<Result<IgnoredAny, _>> = values.next();
                         let want = value.unwrap().is_ok().then(|| values.byte_offset());
                         assert_eq!(len(changed), want, "{changed}");
+                        let end = members_and_inner(changed, 0, &mut known, b"b", |_, _| ());
+                        assert_eq!(end, want, "{changed}");
                         accepted += usize::from(want.is_some());
                     }
                 }
             }
         }
         assert!(accepted > 20, "{accepted}");
+    }
+
+    #[test]
+    fn known_names_are_found_as_they_stand() {
+        let mut known = KnownNames::default();
+        let names = |text: &str, known: &mut KnownNames| {
+            let mut names = String::new();
+            let end = members_and_inner(text, 0, known, b"args", |level, member| {
+                let value = member.value.of(text);
+                names += &match level {
+                    Level::Outer => format!("{}={value} ", member.name(text)),
+                    Level::Inner => format!("[{}={value}] ", member.name(text)),
+                };
+            });
+            end.map(|end| (names, end))
+        };
+        for text in [
+            r#"{"ts": 17, "name":"n", "args": {"a": 1, "name": "long enough for sixteen"}, "ts":1}"#,
+            // With more blanks, another start, and escapes.
+            "{\"ts\":  2,\"ts\" :3, \"nam\": 4,\"names\": 5, \"a\\u0062\": 6, \"args\": {}, \"args\": 7}     ",
+        ] {
+            let fresh = names(text, &mut KnownNames::default()).unwrap();
+            for _ in 0..2 {
+                assert_eq!(names(text, &mut known).unwrap(), fresh);
+            }
+            let cut = &text[..fresh.1 - 1];
+            assert_eq!(names(cut, &mut known), None);
+        }
+        let (found, _) = names(r#"{"ts": 2,"ts":3,"args": {"a": 1}}"#, &mut known).unwrap();
+        assert_eq!(found, r#"ts=2 ts=3 [a=1] args={"a": 1} "#);
     }
 
     #[test]

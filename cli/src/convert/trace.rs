@@ -136,7 +136,8 @@ impl Trace {
             let cells = rest.iter().map(|(name, cell)| (*name, &**cell));
             serde_json::to_string(&cells.collect::<HashMap<_, _>>()).expect("texts are JSON")
         });
-        let track = self.tracks.thread(None, track, &mut self.strings);
+        let ids = || Ok::<_, Error>((None, track.map(Cow::Borrowed)));
+        let track = self.tracks.thread((None, track), ids, &mut self.strings)?;
         let added = match end {
             Some(end) => self.add_range(track, start, end),
             None => self.add_instant(track, start),
@@ -285,15 +286,12 @@ impl Trace {
         let is_next = phase == "f" && !event.is_enclosed();
         let category = event.category();
         let scope = event.id_scope();
-        let process = event.process()?;
+        // It was looked at for the track.
+        let process = if id.is_local { event.process()? } else { None };
         let flow = hash(&[
             category.as_deref().unwrap_or(""),
             scope.as_deref().unwrap_or(""),
-            if id.is_local {
-                process.as_deref().unwrap_or("")
-            } else {
-                ""
-            },
+            process.as_deref().unwrap_or(""),
             &id.text,
         ]);
         let key = Key {
@@ -351,17 +349,14 @@ impl Trace {
     fn metadata(&mut self, event: &Event<'_>) -> Result<(), Bad> {
         let what = event.name().ok_or(Bad::Missing("name"))?;
         let process = event.process()?;
-        let process = process.as_deref();
         let facts = match &*what {
             "process_name" | "process_labels" | "process_sort_index" => {
+                let process = process.as_deref();
                 let process = self.tracks.process(process, &mut self.strings);
                 &mut self.tracks.processes[process].facts
             }
             "thread_name" | "thread_sort_index" => {
-                let thread = event.thread()?;
-                let track = self
-                    .tracks
-                    .thread(process, thread.as_deref(), &mut self.strings);
+                let track = self.thread(event)?;
                 &mut self.tracks.all[track as usize].facts
             }
             // What the built-in backend adds for itself.
@@ -391,9 +386,8 @@ impl Trace {
 
     /// The track of an event's thread, which has an event now.
     fn thread(&mut self, event: &Event<'_>) -> Result<u32, Bad> {
-        let (process, thread) = (event.process()?, event.thread()?);
-        let (process, thread) = (process.as_deref(), thread.as_deref());
-        Ok(self.tracks.thread(process, thread, &mut self.strings))
+        let ids = || Ok((event.process()?, event.thread()?));
+        self.tracks.thread(event.place(), ids, &mut self.strings)
     }
 
     /// Puts the event into `record`, with its arguments.

@@ -1,5 +1,7 @@
 //! The places of a trace: processes, their threads, and what else has a row of its own.
 
+use std::borrow::Cow;
+
 use hashbrown::HashMap;
 
 use super::strings::{StringId, Strings};
@@ -40,7 +42,7 @@ pub struct Track {
     pub nests: bool,
 }
 
-/// The ids of a process and a thread, and their track.
+/// A thread's track, and how the file says which process and thread it is.
 struct Last {
     process: Option<Box<str>>,
     thread: Option<Box<str>>,
@@ -82,27 +84,28 @@ impl Tracks {
         })
     }
 
-    /// The track of a thread.
-    pub fn thread(
+    /// The track of a thread. `as_written` is how the file says which process and thread it is, and `ids` makes their ids of that.
+    pub fn thread<'t, E>(
         &mut self,
-        process: Option<&str>,
-        thread: Option<&str>,
+        as_written: (Option<&str>, Option<&str>),
+        ids: impl FnOnce() -> Result<(Option<Cow<'t, str>>, Option<Cow<'t, str>>), E>,
         strings: &mut Strings,
-    ) -> u32 {
+    ) -> Result<u32, E> {
         if let Some(last) = &self.last
-            && last.process.as_deref() == process
-            && last.thread.as_deref() == thread
+            && (last.process.as_deref(), last.thread.as_deref()) == as_written
         {
-            return last.track;
+            return Ok(last.track);
         }
-        let number = self.process(process, strings);
-        let part = thread.map_or(Part::Whole, |id| Part::Thread(strings.keep(id)));
+        let (process, thread) = ids()?;
+        let number = self.process(process.as_deref(), strings);
+        let part = thread.map_or(Part::Whole, |id| Part::Thread(strings.keep(&id)));
         let track = self.track(number, part);
+        let (process, thread) = as_written;
         self.last = Some(Last {
             process: process.map(Into::into),
             thread: thread.map(Into::into),
             track,
         });
-        track
+        Ok(track)
     }
 }
