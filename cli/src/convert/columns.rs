@@ -58,6 +58,8 @@ pub type Column = (Option<StringId>, ColumnType);
 pub struct Layouts {
     ids: HashMap<Box<[u8]>, u32>,
     columns: Vec<Vec<Column>>,
+    /// Whether any values have it.
+    is_used: Vec<bool>,
     /// That of the values before, which many have.
     last: u32,
 }
@@ -75,12 +77,20 @@ impl Layouts {
                 vec![(None, ColumnType::Name)],
                 vec![(None, ColumnType::Text)],
             ],
+            is_used: vec![false; 2],
             last: Self::NAME,
         }
     }
 
-    pub fn all(&self) -> &[Vec<Column>] {
-        &self.columns
+    /// Notes that values have that layout.
+    pub fn r#use(&mut self, id: u32) {
+        self.is_used[id as usize] = true;
+    }
+
+    /// Those that any values have, and `None` for others.
+    pub fn used(&self) -> impl Iterator<Item = Option<&[Column]>> {
+        let all = self.columns.iter().zip(&self.is_used);
+        all.map(|(columns, is_used)| is_used.then_some(&columns[..]))
     }
 }
 
@@ -138,7 +148,9 @@ impl Values {
                 self.bytes.push(0);
             }
         }
-        (id.unwrap_or(Layouts::JSON), &self.bytes)
+        let id = id.unwrap_or(Layouts::JSON);
+        layouts.r#use(id);
+        (id, &self.bytes)
     }
 
     fn layout(&mut self, layouts: &mut Layouts) -> Option<u32> {
@@ -170,6 +182,7 @@ impl Values {
         }
         let id = layouts.columns.len() as u32;
         layouts.columns.push(columns.copied().collect());
+        layouts.is_used.push(false);
         layouts.ids.insert(self.key.as_slice().into(), id);
         Some(id)
     }
@@ -364,7 +377,7 @@ mod tests {
         }
         let correlation = row.correlation();
         let (id, bytes) = row.row(&mut layouts, || unreachable!());
-        let columns = layouts.all()[id as usize].iter();
+        let columns = layouts.used().nth(id as usize).flatten().unwrap().iter();
         let columns = columns.map(|&(name, ty)| (strings.text(name.unwrap()).to_owned(), ty));
         (columns.collect(), bytes.to_vec(), correlation)
     }
@@ -449,6 +462,6 @@ mod tests {
             last = (id, bytes.to_vec());
         }
         assert_eq!(last, (Layouts::JSON, b"{}\0".to_vec()));
-        assert_eq!(layouts.all().len(), MAX_LAYOUTS);
+        assert_eq!(layouts.used().count(), MAX_LAYOUTS);
     }
 }

@@ -85,7 +85,7 @@ const HEAD: usize = 1 << 12;
 
 fn buffered<R: Read>(read: R) -> BufReader<Headed<R>> {
     BufReader::with_capacity(
-        1 << 18,
+        1 << 16,
         Headed {
             read,
             is_begun: false,

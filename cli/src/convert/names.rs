@@ -22,7 +22,8 @@ pub struct Names {
     pub categories: Vec<CategoryId>,
     /// Of events without a name.
     pub unnamed: StringHandle,
-    pub layouts: Vec<RowSchema>,
+    /// By their numbers; `None` for those that no event has.
+    pub layouts: Vec<Option<RowSchema>>,
     /// Of rows that hold 1, 2, 4… flows.
     pub flows: Vec<RowSchema>,
     pub counters: Vec<Sampled>,
@@ -34,10 +35,12 @@ pub enum Sampled {
 }
 
 impl Names {
+    /// `most_flows` pass one event at most.
     pub fn register(
         domain: &mut Domain<'_>,
         trace: &Trace,
         scopes: &[Option<Scope>],
+        most_flows: usize,
     ) -> Result<Self> {
         let (mut messages, mut categories) = (Vec::new(), Vec::new());
         for (id, text) in trace.strings.all() {
@@ -53,12 +56,16 @@ impl Names {
                 CategoryId::NONE
             });
         }
-        let layouts = trace.layouts.all().iter();
-        let layouts = layouts.map(|columns| Ok(domain.rows("arguments", &layout(columns, trace))?));
-        let layouts = layouts.collect::<Result<_>>()?;
-        let largest = trace.flow_points.clamp(1, MAX_FLOWS).next_power_of_two();
-        let flows =
-            (0..=largest.ilog2()).map(|power| Ok(domain.rows("flows", &flows(1 << power))?));
+        let layouts = trace.layouts.used().map(|columns| {
+            let register = |columns| domain.rows("arguments", &layout(columns, trace));
+            columns.map(register).transpose()
+        });
+        let layouts = layouts.collect::<nvtxw::Result<_>>()?;
+        let powers = match most_flows.min(MAX_FLOWS) {
+            0 => 0,
+            most => most.next_power_of_two().ilog2() + 1,
+        };
+        let flows = (0..powers).map(|power| Ok(domain.rows("flows", &flows(1 << power))?));
         let flows = flows.collect::<Result<_>>()?;
         Ok(Self {
             messages,

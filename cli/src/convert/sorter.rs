@@ -15,7 +15,7 @@ pub struct Key {
     pub time: i64,
     /// Which of one time come first; of ranges, the longest.
     pub rank: u64,
-    /// The place in the file. No two records have the same key.
+    /// The place in the file.
     pub number: u64,
 }
 
@@ -59,6 +59,8 @@ pub struct Sorter {
     bytes: Vec<u8>,
     /// Where each record is in `bytes`.
     index: Vec<(Key, u32, u32)>,
+    /// The places in `index` of those that were there when it was sorted, in order.
+    order: Vec<u32>,
     file: Option<File>,
     /// Where each run is in the file.
     runs: Vec<(u64, u64)>,
@@ -73,6 +75,7 @@ impl Sorter {
             folder: folder.to_owned(),
             bytes: Vec::new(),
             index: Vec::new(),
+            order: Vec::new(),
             file: None,
             runs: Vec::new(),
             earliest: i64::MAX,
@@ -86,7 +89,7 @@ impl Sorter {
 
     pub fn push(&mut self, key: Key, record: &[u8]) -> io::Result<()> {
         self.earliest = self.earliest.min(key.time);
-        let entry = size_of::<(Key, u32, u32)>();
+        let entry = size_of::<(Key, u32, u32)>() + size_of::<u32>();
         let used = self.bytes.len() + self.index.len() * entry;
         if used + record.len() + entry > self.budget && !self.index.is_empty() {
             self.spill()?;
@@ -105,7 +108,8 @@ impl Sorter {
         };
         let start = file.seek(SeekFrom::End(0))?;
         let mut out = io::BufWriter::with_capacity(1 << 20, file);
-        for &(key, at, len) in &self.index {
+        for &place in &self.order {
+            let (key, at, len) = self.index[place as usize];
             out.write_all(&key.to_bytes())?;
             out.write_all(&len.to_le_bytes())?;
             out.write_all(&self.bytes[at as usize..][..len as usize])?;
@@ -114,21 +118,30 @@ impl Sorter {
         self.runs.push((start, file.stream_position()?));
         self.file = Some(file);
         self.index.clear();
+        self.order.clear();
         self.bytes.clear();
         Ok(())
     }
 
     /// Sorts what is in memory, so that there is little to do for [`sorted`](Self::sorted).
     pub fn sort(&mut self) {
-        if self.index.is_sorted() {
+        let sorted = self.order.len() as u32;
+        self.order.extend(sorted..self.index.len() as u32);
+        let key = |place: u32| &self.index[place as usize].0;
+        if self.order.is_sorted_by_key(|&place| key(place)) {
             return;
         }
-        // Records of a group mostly come in the order of time.
-        self.index.sort_by_key(|(key, ..)| key.group);
-        let groups = self
-            .index
-            .chunk_by_mut(|(before, ..), (key, ..)| before.group == key.group);
-        groups.for_each(|group| group.sort());
+        let last = self.index.iter().map(|(key, ..)| key.group).max();
+        match last {
+            // Numbers of tracks are small, so that all can be counted; in each the order is mostly that of time already.
+            Some(last) if last < self.index.len() as u64 => {
+                self.order = grouped(&self.order, last as usize, |place| key(place).group);
+                let is_one_group = |&a: &u32, &b: &u32| key(a).group == key(b).group;
+                let groups = self.order.chunk_by_mut(is_one_group);
+                groups.for_each(|group| group.sort_by(|&a, &b| key(a).cmp(key(b))));
+            }
+            _ => self.order.sort_by(|&a, &b| key(a).cmp(key(b))),
+        }
     }
 
     /// The records in order.
@@ -138,6 +151,7 @@ impl Sorter {
             return Ok(Sorted::Memory {
                 bytes: self.bytes,
                 index: self.index,
+                order: self.order,
                 next: 0,
             });
         }
@@ -167,11 +181,30 @@ impl Sorter {
     }
 }
 
+/// The same places with those of each group side by side. No group is after `last`.
+fn grouped(places: &[u32], last: usize, group: impl Fn(u32) -> u64) -> Vec<u32> {
+    let mut starts = vec![0; last + 2];
+    for &place in places {
+        starts[group(place) as usize + 1] += 1;
+    }
+    for group in 0..=last {
+        starts[group + 1] += starts[group];
+    }
+    let mut grouped = vec![0; places.len()];
+    for &place in places {
+        let to = &mut starts[group(place) as usize];
+        grouped[*to] = place;
+        *to += 1;
+    }
+    grouped
+}
+
 /// Records in the order of their keys.
 pub enum Sorted {
     Memory {
         bytes: Vec<u8>,
         index: Vec<(Key, u32, u32)>,
+        order: Vec<u32>,
         next: usize,
     },
     File(Merge),
@@ -197,13 +230,29 @@ struct Run {
 }
 
 impl Sorted {
+    /// How many records at most have one key; `None` where only the file tells.
+    pub fn most_of_a_key(&self) -> Option<usize> {
+        let Self::Memory { index, order, .. } = self else {
+            return None;
+        };
+        let key = |place: u32| index[place as usize].0;
+        let of_keys = order.chunk_by(|&a, &b| key(a) == key(b));
+        Some(of_keys.map(<[u32]>::len).max().unwrap_or(0))
+    }
+
     pub fn next(&mut self) -> io::Result<Option<(Key, &[u8])>> {
         match self {
-            Self::Memory { bytes, index, next } => {
-                let Some(&(key, at, len)) = index.get(*next) else {
+            Self::Memory {
+                bytes,
+                index,
+                order,
+                next,
+            } => {
+                let Some(&place) = order.get(*next) else {
                     return Ok(None);
                 };
                 *next += 1;
+                let (key, at, len) = index[place as usize];
                 Ok(Some((key, &bytes[at as usize..][..len as usize])))
             }
             Self::File(merge) => merge.next(),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::string::FromUtf8Error;
 
 /// What is read at least at once.
-pub const CHUNK: usize = 1 << 19;
+pub const CHUNK: usize = 1 << 17;
 
 /// A window on the text of a file, which moves on as it is read. Bytes that aren't UTF-8 are U+FFFD in it.
 pub struct Text<R> {

@@ -316,12 +316,11 @@ fn add(trace: &mut Trace, range: &Around, other: Option<(i64, &[u8])>) -> io::Re
 fn tell(points: &mut Sorter, flow: u64, range: Key, correlation: u64) -> io::Result<()> {
     let key = Key {
         group: flow,
-        number: range.number,
-        ..Key::default()
+        ..range
     };
-    let mut record = [0; Key::SIZE + 8];
-    record[..Key::SIZE].copy_from_slice(&range.to_bytes());
-    record[Key::SIZE..].copy_from_slice(&correlation.to_le_bytes());
+    let mut record = [0; 16];
+    record[..8].copy_from_slice(&range.group.to_le_bytes());
+    record[8..].copy_from_slice(&correlation.to_le_bytes());
     points.push(key, &record)
 }
 
@@ -352,9 +351,11 @@ fn number(points: Sorter, mut numbered: Sorter) -> io::Result<Sorted> {
         if flow.last.replace(key.number) == Some(key.number) {
             continue;
         }
-        let (range, correlation) = record.split_at(Key::SIZE);
-        let range = Key::from_bytes(range.try_into().expect("as long as a key"));
-        flow.ranges.push((range, u64_at(correlation, 0)));
+        let range = Key {
+            group: u64_at(record, 0),
+            ..key
+        };
+        flow.ranges.push((range, u64_at(record, 8)));
         if flow.is_numbered || flow.ranges.len() == LOOKED_AT {
             flow.is_numbered = true;
             flow.write(next, &mut numbered)?;

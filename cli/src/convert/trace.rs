@@ -436,6 +436,7 @@ impl Trace {
         if let (Some(name), None) = (name, name_id) {
             let mut row = visible(name).into_owned().into_bytes();
             row.push(0);
+            self.layouts.r#use(Layouts::NAME);
             record::add_row(&mut self.record, Layouts::NAME, &row);
         }
         if !self.values.is_empty() {

@@ -143,7 +143,8 @@ pub fn write(
         scopes,
     } = open_streams(session, domain, &trace)?;
     let mut registering = session.domain_at(domain)?;
-    let names = Names::register(&mut registering, &trace, &scopes)?;
+    let most_flows = flows.most_of_a_key().unwrap_or(trace.flow_points);
+    let names = Names::register(&mut registering, &trace, &scopes, most_flows)?;
     let schemas = Schemas::register(&mut registering)?;
 
     let mut written = Written {
@@ -258,7 +259,8 @@ impl<'w> Output<'w> {
         let mut has_name = false;
         for (layout, row) in record::rows(rows) {
             has_name |= layout == Layouts::NAME;
-            beside[count] = Some(self.names.layouts[layout as usize].payload_bytes(row)?);
+            let schema = self.names.layouts[layout as usize].expect("an event has it");
+            beside[count] = Some(schema.payload_bytes(row)?);
             count += 1;
         }
         if !passing.is_empty() {

@@ -90,6 +90,32 @@ fn ends_with_names_are_those_of_their_ranges() {
 }
 
 #[test]
+fn layouts_that_no_event_has_are_not_registered() {
+    for (events, want) in [
+        (r#"{"ph":"X","name":"a","ts":1,"dur":2}"#, vec![]),
+        (
+            r#"{"ph":"X","name":"a","ts":1,"dur":2,"args":{"i":1}},{"ph":"s","id":1,"ts":1},{"ph":"f","id":1,"ts":1}"#,
+            vec![("arguments", 1)],
+        ),
+    ] {
+        let scratch = Scratch::new("convert-layouts");
+        let (input, output) = (scratch.path("in.json"), scratch.path("out.pftrace"));
+        fs::write(&input, format!("[{events}]")).unwrap();
+        assert_eq!(said(&convert(&input, &output, &[])), (0, String::new()));
+        let mut info = Command::new(env!("CARGO_BIN_EXE_nvtxw"));
+        let info = info.args(["info", "--json"]).arg(&output).output().unwrap();
+        let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+        let schemas = info["schemas"].as_array().unwrap().iter();
+        let rows = schemas.filter(|schema| schema["kind"].is_null());
+        let rows = rows.map(|schema| {
+            let events = schema["events"].as_u64().unwrap();
+            (schema["name"].as_str().unwrap(), events)
+        });
+        assert_eq!(rows.collect::<Vec<_>>(), want);
+    }
+}
+
+#[test]
 fn ranges_in_halves_cross_whole_ones() {
     for events in [
         r#"{"ph":"X","name":"x","pid":1,"tid":2,"ts":1,"dur":4},{"ph":"B","name":"h","pid":1,"tid":2,"ts":3},{"ph":"E","pid":1,"tid":2,"ts":7}"#,
