@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use nvtxw_abi::{BatchOrdering, EventKind};
 
-use crate::call::{Memory, WriteCall};
+use crate::call::{Pointees, WriteCall};
 use crate::data::{Flex, Steps};
 use crate::event::Event;
 use crate::plain::PlainEvents;
 use crate::raw::EventBatchArg;
 use crate::refusal::{Refusal, RefusalTally, Result};
-use crate::relay::has_pointers;
 use crate::schema::{Schema, Shape, Way};
 use crate::stream::StreamInfo;
 
@@ -54,14 +53,7 @@ impl<'a> EventBatch<'a> {
 
     /// The call that the batch came in. What is bad in its events is not looked at.
     pub fn call(&self) -> WriteCall<'a> {
-        self.arg.call()
-    }
-
-    /// Where pointers are in the events, and what they lead to. `None` if no entry is a pointer.
-    pub fn memory(&self) -> Option<Memory> {
-        let is_plain = !self.schema.plan.refers || !has_pointers(self.schema);
-        (!is_plain)
-            .then(|| Memory::of_batch(self.bytes, self.flex, self.stream.domain(), self.schema))
+        self.arg.call(Pointees::there(self.stream.domain()))
     }
 
     /// The schema of all events.

@@ -20,5 +20,6 @@ pub use self::registration::{
     StreamAttributes, TimeDomainAttributes,
 };
 pub use self::write::{
-    CounterBatchCall, EventBatchCall, EventCall, FlexData, PayloadBytes, WriteCall,
+    CounterBatchCall, CounterCall, EventBatchCall, EventCall, FlexData, PayloadBytes, Pointees,
+    WriteCall,
 };

@@ -84,6 +84,8 @@ pub(crate) struct Data<'e, 'a> {
     /// All payloads of the event.
     pub(crate) payloads: &'e [Payload<'a>],
     pub(crate) flex: Option<Flex<'a>>,
+    /// What was outside of the event where it comes from, and pointers still lead to.
+    pub(crate) pieces: &'a [u8],
     pub(crate) domain: &'a Domain,
     pub(crate) steps: &'e Steps,
 }
@@ -142,8 +144,17 @@ impl<'a> Data<'_, 'a> {
             let at = address.checked_sub(region.as_ptr().addr() as u64)?;
             (at < region.len() as u64).then_some((region, at as usize))
         });
+        if address == 0 {
+            return Ok(Target::Nothing);
+        }
+        // Offsets there count from where the pointer leads to, as they do outside.
+        let piece = address.checked_sub(self.pieces.as_ptr().addr() as u64);
+        let piece = piece.filter(|at| *at < self.pieces.len() as u64);
+        if let (None, Some(at)) = (found, piece) {
+            let piece = Region::Inside(&self.pieces[at as usize..]);
+            return Ok(Target::At(piece, 0));
+        }
         match (found, beyond) {
-            _ if address == 0 => Ok(Target::Nothing),
             (Some((region, at)), _) => Ok(Target::At(Region::Inside(region), at)),
             (None, Beyond::Followed(promise)) => {
                 let outside = Region::Outside(promise.outside(address));

@@ -272,6 +272,7 @@ impl<'a> Event<'a> {
         let data = Data {
             payloads: self.many.unwrap_or(&one),
             flex: self.flex,
+            pieces: &[],
             domain,
             steps: &Steps::unlimited(),
         };

@@ -221,6 +221,7 @@ mod registry;
 mod relation;
 pub mod relay;
 mod resource;
+mod rows;
 mod sample;
 mod scalar;
 mod schema;

@@ -250,6 +250,7 @@ impl<'a> Search<'_, 'a> {
         let data = Data {
             payloads: &[payload],
             flex: *self.flex,
+            pieces: &[],
             domain: self.domain,
             steps: self.steps,
         };

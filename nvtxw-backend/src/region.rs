@@ -21,6 +21,14 @@ impl<'a> Region<'a> {
         }
     }
 
+    /// Where it starts.
+    pub(crate) fn address(self) -> usize {
+        match self {
+            Self::Inside(bytes) => bytes.as_ptr().addr(),
+            Self::Outside(memory) => memory.address(),
+        }
+    }
+
     /// How many bytes there are; outside, how many there may be.
     pub(crate) fn len(self) -> usize {
         match self {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nvtxw_abi::{BatchOrdering, SchemaRole};
 
 use crate::batch::{Refusals, cut_short, split};
-use crate::call::WriteCall;
+use crate::call::{CounterCall, Pointees, WriteCall};
 use crate::check;
 use crate::counter::{Counter, CounterKind};
 use crate::data::{Data, Steps};
@@ -51,6 +51,27 @@ pub(crate) enum Times<'a> {
     Embedded,
 }
 
+impl Times<'_> {
+    /// When the sample at `index`, of these bytes, was taken; where they say it themselves, it is there.
+    #[inline(always)]
+    pub(crate) fn at(self, index: usize, bytes: &[u8], at: Option<&AttributesAt>) -> Result<i64> {
+        match (self, at.and_then(|at| at.time)) {
+            (Self::One(time), _) => Ok(time),
+            (Self::Each(times), _) => Ok(read(times, index * size_of::<i64>())),
+            (
+                Self::Steps {
+                    time,
+                    interval,
+                    before,
+                },
+                _,
+            ) => step(time, interval, index as i128 - before as i128),
+            (Self::Embedded, Some(time)) => time.read(bytes),
+            (Self::Embedded, None) => Err(Refusal::failed("the sample has no timestamp")),
+        }
+    }
+}
+
 impl<'a> CounterBatch<'a> {
     /// `bytes` are one sample, or a whole number of samples if all have the same size; `times` are as many.
     pub(crate) fn new(
@@ -73,13 +94,15 @@ impl<'a> CounterBatch<'a> {
 
     /// The call that the samples came in. What is bad in them is not looked at.
     pub fn call(&self) -> WriteCall<'a> {
+        let pointees = Pointees::there(self.stream.domain());
         match (self.arg, self.times) {
-            (Some(arg), _) => arg.call(),
-            (None, Times::One(time)) => WriteCall::Counter {
+            (Some(arg), _) => arg.call(pointees),
+            (None, Times::One(time)) => WriteCall::Counter(CounterCall {
                 time,
                 counter: self.counter.id(),
                 bytes: self.bytes,
-            },
+                pointees,
+            }),
             (None, _) => unreachable!("samples come one by one or in batches"),
         }
     }
@@ -162,7 +185,8 @@ impl<'a> CounterBatch<'a> {
         (bytes, *rest) = rest.split_at_checked(self.counter.sample_size)?;
         let at = self.counter.schema().map(|schema| &schema.plan.at);
         Some(
-            self.time(index, bytes, at)
+            self.times
+                .at(index, bytes, at)
                 .map(|time| self.with(time, 0, bytes)),
         )
     }
@@ -205,7 +229,7 @@ impl<'a> CounterBatch<'a> {
             check::check(schema, bytes, self.stream.domain())?;
         }
         let at = (late.as_ref()).or(schema.map(|schema| &schema.plan.at));
-        let time = self.time(index, bytes, at)?;
+        let time = self.times.at(index, bytes, at)?;
         let scope = match schema.zip(at) {
             Some((schema, at)) if schema.plan.names_scope() => {
                 let mut named = schema.plan.scopes(at, bytes).into_iter();
@@ -217,25 +241,6 @@ impl<'a> CounterBatch<'a> {
             return Err(unknown_scope(scope));
         }
         Ok(self.with(time, scope, bytes))
-    }
-
-    /// When the sample at `index`, of these bytes, was taken; where they say it themselves, it is there.
-    #[inline(always)]
-    fn time(&self, index: usize, bytes: &[u8], at: Option<&AttributesAt>) -> Result<i64> {
-        match (self.times, at.and_then(|at| at.time)) {
-            (Times::One(time), _) => Ok(time),
-            (Times::Each(times), _) => Ok(read(times, index * size_of::<i64>())),
-            (
-                Times::Steps {
-                    time,
-                    interval,
-                    before,
-                },
-                _,
-            ) => step(time, interval, index as i128 - before as i128),
-            (Times::Embedded, Some(time)) => time.read(bytes),
-            (Times::Embedded, None) => Err(Refusal::failed("the sample has no timestamp")),
-        }
     }
 
     /// The sample that has these.
@@ -294,6 +299,7 @@ fn data<'e, 'a>(sample: &'e Payload<'a>, stream: &'a StreamInfo, steps: &'e Step
     Data {
         payloads: slice::from_ref(sample),
         flex: None,
+        pieces: &[],
         domain: stream.domain(),
         steps,
     }

@@ -19,9 +19,10 @@ pub(crate) trait Sink<'a> {
     fn end_array(&mut self, field: &'a Field);
     fn begin_struct(&mut self, field: &'a Field, schema: &'a Schema);
     fn end_struct(&mut self, field: &'a Field);
-    /// A field that refers to its data, of 8 bytes.
-    fn reference(&mut self, _field: &'a Field, _bytes: &'a [u8]) {}
-    /// All bytes of a struct or a union whose fields come apart.
+    /// A field that refers to its data, of 8 bytes, and the address that offsets from the base count from, unless that is the
+    /// flexible data's.
+    fn reference(&mut self, _field: &'a Field, _bytes: &'a [u8], _base: Option<usize>) {}
+    /// All bytes of a struct or a union whose fields come apart, or of what a null ends, with that.
     fn whole(&mut self, _bytes: &'a [u8]) {}
     /// Where the fields of the payload are that have slots.
     fn places(&mut self, _places: &[usize]) {}

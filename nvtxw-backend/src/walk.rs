@@ -199,7 +199,8 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         let reference = (frame.region.piece(at, size_of::<u64>()))
             .ok_or_else(|| outside(field, at, size_of::<u64>(), frame.region))?;
         let end = at + size_of::<u64>();
-        self.sink.reference(field, reference);
+        let base = self.data.flex.is_none().then(|| frame.region.address());
+        self.sink.reference(field, reference, base);
         match self
             .data
             .target(field, read(reference, 0), end, frame.region)?
@@ -455,15 +456,15 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
 
     /// How many bytes from `at` come before the first unit of all zero bytes; `None` if the region has none.
     fn zero(
-        &self,
+        &mut self,
         field: &Field,
         region: Region<'a>,
         at: usize,
         unit: usize,
     ) -> Result<Option<usize>> {
-        match region {
+        let len = match region {
             Region::Inside(bytes) => {
-                self.find_null(field, bytes.get(at..).unwrap_or_default(), unit)
+                self.find_null(field, bytes.get(at..).unwrap_or_default(), unit)?
             }
             Region::Outside(memory) => {
                 let left = usize::try_from(self.data.steps.left()).unwrap_or(usize::MAX);
@@ -473,9 +474,14 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
                     false => too_long(field),
                 })?;
                 self.step(len as u64, field)?;
-                Ok(Some(len))
+                Some(len)
             }
+        };
+        // What ends it is there too.
+        if let Some(all) = len.and_then(|len| region.piece(at, len + unit)) {
+            self.sink.whole(all);
         }
+        Ok(len)
     }
 
     /// How many bytes come before the first unit of all zero bytes, if there is one.

@@ -6,7 +6,7 @@ use nvtxw_abi::raw::{NVTX_TYPE_PAYLOAD_SCHEMA_RAW, NVTX_TYPE_PAYLOAD_SCHEMA_REFE
 use nvtxw_abi::{BatchOrdering, EventKind, IdClass, IntervalPlacement, NoValueReason};
 
 use crate::batch::EventBatch;
-use crate::call::EventCall;
+use crate::call::{EventCall, Pointees};
 use crate::counter::Counter;
 use crate::domain::Domain;
 use crate::event::{Event, Payload};
@@ -243,7 +243,7 @@ pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
                 .because(Cause::Unregistered(arg.scope)));
             }
             if arg.bytes.is_empty() {
-                return backend.call(|backend| backend.take_nothing(&arg.call()));
+                return backend.call(|backend| backend.take_nothing(&arg.call(Pointees::UNKNOWN)));
             }
             // What no entry refers to is not looked at.
             let flex = match schema.plan.refers {
@@ -318,10 +318,10 @@ pub(crate) fn counter_batch(stream: u64, arg: &CounterBatchArg<'_>) -> Result<()
             );
             let count = batch.len();
             if count == 0 {
-                return backend.call(|backend| backend.take_nothing(&arg.call()));
+                return backend.call(|backend| backend.take_nothing(&arg.call(Pointees::UNKNOWN)));
             }
             batch.arg = Some(arg);
-            batch.times = times(arg, counter, count)?;
+            batch.times = times(arg.flags, arg.timestamps, counter, count)?;
             let written = backend.call(|backend| backend.write_counters(&batch));
             written.and(batch.finish(&session.account.tally))
         },
@@ -329,8 +329,13 @@ pub(crate) fn counter_batch(stream: u64, arg: &CounterBatchArg<'_>) -> Result<()
 }
 
 /// Where the timestamps of `count` samples are, at least one.
-fn times<'a>(arg: &CounterBatchArg<'a>, counter: &Counter, count: usize) -> Result<Times<'a>> {
-    let placement = match arg.flags & IntervalPlacement::MASK {
+pub(crate) fn times<'a>(
+    flags: u64,
+    timestamps: Option<&'a [u8]>,
+    counter: &Counter,
+    count: usize,
+) -> Result<Times<'a>> {
+    let placement = match flags & IntervalPlacement::MASK {
         0 => None,
         flags => Some(IntervalPlacement::from_raw(flags).ok_or_else(|| {
             Refusal::invalid(
@@ -342,7 +347,7 @@ fn times<'a>(arg: &CounterBatchArg<'a>, counter: &Counter, count: usize) -> Resu
         None => count * size_of::<i64>(),
         Some(_) => 2 * size_of::<i64>(),
     };
-    match (arg.timestamps, placement, counter.has_times()) {
+    match (timestamps, placement, counter.has_times()) {
         (Some(times), None, _) if times.len() < needed => Err(Refusal::invalid(format!(
             "timestamps is {} bytes long (timestampsSize), too short for {count} samples: it needs {needed}",
             times.len()

@@ -10,7 +10,7 @@ use nvtxw_file::capture::replay::Replay;
 use nvtxw_file::capture::{CaptureError, Ending, Reader};
 use proptest::prelude::*;
 
-use crate::rich;
+use crate::{pointers, rich};
 
 fn place(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
@@ -25,6 +25,10 @@ static RICH: LazyLock<Vec<u8>> = LazyLock::new(|| {
     rich::write(&Backend::embedded(), config).unwrap();
     std::fs::read(path).unwrap()
 });
+
+/// Events and samples with pointers as a capture.
+static POINTERS: LazyLock<Vec<u8>> =
+    LazyLock::new(|| std::fs::read(pointers::capture("damaged-pointers.nvtxw")).unwrap());
 
 /// Where each record of the rich trace ends, and before them where the first starts.
 static ENDS: LazyLock<Vec<usize>> = LazyLock::new(|| {
@@ -125,7 +129,7 @@ fn what_is_no_capture_is_told() {
     );
     assert_eq!(
         changed(10, &7_u16.to_ne_bytes()),
-        "this is a capture of version 7, and this program reads version 1: use the release that has written it"
+        "this is a capture of version 7, and this program reads versions 1 to 2: use the release that has written it"
     );
     let second = ENDS[1];
     assert_eq!(
@@ -155,6 +159,28 @@ fn damage() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    /// What a damaged pointer leads to is never looked at, not even by a backend that follows pointers.
+    #[test]
+    fn damaged_pointers_lead_nowhere(damage in damage(), len in any::<prop::sample::Index>()) {
+        let mut bytes = POINTERS[..POINTERS.len() - len.index(200)].to_vec();
+        for (at, byte) in damage {
+            let start = bytes.len() / 2;
+            let at = start + at.index(bytes.len() - start);
+            bytes[at] = byte;
+        }
+        // SAFETY:
+        // - The table is that of the built-in backend. What it gets, the relay has looked at.
+        let relay = unsafe { Relay::to_table(pointers::following()) }.unwrap();
+        for relay in [relay, Relay::to_instance(nvtxw_file::in_process())] {
+            let path = place("damaged-pointers.json");
+            let replay = Replay::new(relay)
+                .set("format", "chrome")
+                .set("path", path.to_str().unwrap())
+                .set("overwrite", "true");
+            let _ = replay.run(&mut Reader::new(&*bytes).unwrap(), |_| ());
+        }
+    }
 
     #[test]
     fn damage_breaks_nothing(damage in damage(), len in any::<prop::sample::Index>()) {

@@ -2,6 +2,7 @@
 
 mod damaged;
 mod layer;
+mod pointers;
 mod rich;
 mod types;
 

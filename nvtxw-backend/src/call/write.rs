@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::call::Memory;
+use crate::data::Flex;
 use crate::domain::Domain;
 use crate::raw::PayloadArg;
 use crate::refusal::Result;
 use crate::relation::SyncPoints;
 use crate::relay::has_pointers;
+use crate::schema::Schema;
 use crate::write::{described, text_unit};
 
 /// A write, as the producer made it. Its bytes are where the producer has them.
@@ -19,14 +22,7 @@ pub enum WriteCall<'a> {
     /// `EventBatchWrite`.
     EventBatch(EventBatchCall<'a>),
     /// `CounterWrite`.
-    Counter {
-        /// When the sample was taken.
-        time: i64,
-        /// The counter's ID.
-        counter: u64,
-        /// The sample.
-        bytes: &'a [u8],
-    },
+    Counter(CounterCall<'a>),
     /// `CounterNoValueWrite`.
     NoValue {
         /// When there was no value.
@@ -69,7 +65,7 @@ impl WriteCall<'_> {
         match self {
             Self::Event(_) => "EventWrite",
             Self::EventBatch(_) => "EventBatchWrite",
-            Self::Counter { .. } => "CounterWrite",
+            Self::Counter(_) => "CounterWrite",
             Self::NoValue { .. } => "CounterNoValueWrite",
             Self::CounterBatch(_) => "CounterBatchWrite",
             Self::SyncPoint { .. } => "TimeSyncPointWrite",
@@ -127,7 +123,7 @@ impl<'a> EventCall<'a> {
                 let mut schemas = args
                     .iter()
                     .filter_map(|arg| domain.registered_schema(arg.schema_id()));
-                if !schemas.any(|schema| schema.plan.refers && has_pointers(schema)) {
+                if !schemas.any(|schema| points(schema)) {
                     return None;
                 }
                 // They were accepted.
@@ -175,8 +171,67 @@ pub struct PayloadBytes<'a> {
     pub is_terminated: bool,
 }
 
+/// Where what the pointers of a write lead to is to be found.
+#[derive(Clone, Copy, Default)]
+pub struct Pointees<'a>(Source<'a>);
+
+#[derive(Clone, Copy, Default)]
+enum Source<'a> {
+    #[default]
+    Unknown,
+    Kept(&'a Memory),
+    /// Where the producer has it, which writes to a stream of this domain.
+    There(&'a Domain),
+}
+
+impl<'a> Pointees<'a> {
+    /// Nowhere: nothing says what the pointers lead to, if there are any.
+    pub const UNKNOWN: Self = Self(Source::Unknown);
+
+    /// In this memory.
+    pub fn kept(memory: &'a Memory) -> Self {
+        Self(Source::Kept(memory))
+    }
+
+    /// In the memory of a producer that writes to a stream of this domain, for as long as its call takes.
+    pub(crate) fn there(domain: &'a Domain) -> Self {
+        Self(Source::There(domain))
+    }
+
+    /// What the pointers lead to; what `find` makes of the schema of bytes that are there.
+    fn memory(
+        self,
+        schema: impl FnOnce(&'a Domain) -> Option<&'a Arc<Schema>>,
+        find: impl FnOnce(&'a Domain, &'a Arc<Schema>) -> Memory,
+    ) -> Option<Cow<'a, Memory>> {
+        match self.0 {
+            Source::Unknown => None,
+            Source::Kept(memory) => Some(Cow::Borrowed(memory)),
+            Source::There(domain) => {
+                let schema = schema(domain).filter(|schema| points(schema))?;
+                Some(Cow::Owned(find(domain, schema)))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Pointees<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Source::Unknown => f.write_str("Unknown"),
+            Source::Kept(memory) => f.debug_tuple("Kept").field(memory).finish(),
+            Source::There(_) => f.write_str("There"),
+        }
+    }
+}
+
+/// Whether payloads of this schema hold pointers.
+fn points(schema: &Schema) -> bool {
+    schema.plan.refers && has_pointers(schema)
+}
+
 /// `nvtxEventBatch_t`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct EventBatchCall<'a> {
     /// The ID of the events' schema.
     pub schema: u64,
@@ -188,8 +243,23 @@ pub struct EventBatchCall<'a> {
     pub scope: u64,
     /// Their order, and more.
     pub flags: u64,
-    /// What pointers in them lead to, if that is known: [of a recording](crate::EventBatch::memory).
-    pub memory: Option<&'a Memory>,
+    /// What pointers in them lead to.
+    pub pointees: Pointees<'a>,
+}
+
+impl<'a> EventBatchCall<'a> {
+    /// Where pointers are in the events and the flexible data, and what they lead to. `None` if no entry is a pointer, or if
+    /// nothing says it.
+    pub fn memory(&self) -> Option<Cow<'a, Memory>> {
+        let (bytes, id) = (self.bytes, self.schema);
+        let flex = self
+            .flex
+            .map(|FlexData { bytes, offset }| Flex { bytes, offset });
+        self.pointees.memory(
+            |domain| domain.registered_schema(id),
+            |domain, schema| Memory::of_batch(bytes, flex, domain, schema),
+        )
+    }
 }
 
 /// The flexible data of a batch.
@@ -201,8 +271,32 @@ pub struct FlexData<'a> {
     pub offset: usize,
 }
 
+/// The arguments of `CounterWrite`.
+#[derive(Clone, Copy, Debug)]
+pub struct CounterCall<'a> {
+    /// When the sample was taken.
+    pub time: i64,
+    /// The counter's ID.
+    pub counter: u64,
+    /// The sample, and what it refers to by offsets.
+    pub bytes: &'a [u8],
+    /// What pointers in it lead to.
+    pub pointees: Pointees<'a>,
+}
+
+impl<'a> CounterCall<'a> {
+    /// Where pointers are in the sample, and what they lead to. `None` if no entry is a pointer, or if nothing says it.
+    pub fn memory(&self) -> Option<Cow<'a, Memory>> {
+        let (bytes, id) = (self.bytes, self.counter);
+        self.pointees.memory(
+            |domain| domain.counters.get(id)?.schema(),
+            |domain, schema| Memory::of_samples(bytes, true, domain, schema),
+        )
+    }
+}
+
 /// `nvtxCounterBatch_t`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct CounterBatchCall<'a> {
     /// The counter's ID.
     pub counter: u64,
@@ -212,4 +306,17 @@ pub struct CounterBatchCall<'a> {
     pub flags: u64,
     /// 8 bytes for each timestamp, if they are not in the samples.
     pub timestamps: Option<&'a [u8]>,
+    /// What pointers in them lead to.
+    pub pointees: Pointees<'a>,
+}
+
+impl<'a> CounterBatchCall<'a> {
+    /// The same as [`CounterCall::memory`], of all samples.
+    pub fn memory(&self) -> Option<Cow<'a, Memory>> {
+        let (bytes, id) = (self.bytes, self.counter);
+        self.pointees.memory(
+            |domain| domain.counters.get(id)?.schema(),
+            |domain, schema| Memory::of_samples(bytes, false, domain, schema),
+        )
+    }
 }

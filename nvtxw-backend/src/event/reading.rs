@@ -26,6 +26,7 @@ impl<'a> Event<'a> {
         let data = Data {
             payloads,
             flex: None,
+            pieces: &[],
             domain,
             steps: &Steps::for_bytes(bytes.fold(0, usize::saturating_add), reach_out),
         };
@@ -204,6 +205,7 @@ impl<'a> Event<'a> {
         let data = Data {
             payloads: &[self.payload(bytes)],
             flex: self.flex,
+            pieces: &[],
             domain: self.context.domain,
             steps,
         };

@@ -77,6 +77,11 @@ impl<'a> Outside<'a> {
         None
     }
 
+    /// Where it starts.
+    pub(crate) fn address(self) -> usize {
+        self.address
+    }
+
     /// How many bytes the address space has from here.
     pub(crate) fn len(self) -> usize {
         (usize::MAX - self.address).min(isize::MAX as usize)

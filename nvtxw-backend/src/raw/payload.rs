@@ -6,7 +6,7 @@ use std::slice;
 
 use nvtxw_abi::raw::{nvtxCounterBatch_t, nvtxEventBatch_t, nvtxPayloadData_t};
 
-use crate::call::{CounterBatchCall, EventBatchCall, FlexData, WriteCall};
+use crate::call::{CounterBatchCall, EventBatchCall, FlexData, Pointees, WriteCall};
 use crate::data::Flex;
 use crate::raw::outside::{Promise, TEXT_LIMIT};
 use crate::raw::views::items;
@@ -115,8 +115,8 @@ impl<'a> EventBatchArg<'a> {
         })
     }
 
-    /// The call.
-    pub(crate) fn call(&self) -> WriteCall<'a> {
+    /// The call. `pointees` are those of all events.
+    pub(crate) fn call(&self, pointees: Pointees<'a>) -> WriteCall<'a> {
         // Where events refer to it, it was read before; what is none is left out.
         let flex = self.flex.get().ok().flatten();
         WriteCall::EventBatch(EventBatchCall {
@@ -125,7 +125,7 @@ impl<'a> EventBatchArg<'a> {
             flex: flex.map(|Flex { bytes, offset }| FlexData { bytes, offset }),
             scope: self.scope,
             flags: self.flags,
-            memory: None,
+            pointees,
         })
     }
 }
@@ -205,13 +205,14 @@ impl<'a> CounterBatchArg<'a> {
         })
     }
 
-    /// The call.
-    pub(crate) fn call(&self) -> WriteCall<'a> {
+    /// The call. `pointees` are those of all samples.
+    pub(crate) fn call(&self, pointees: Pointees<'a>) -> WriteCall<'a> {
         WriteCall::CounterBatch(CounterBatchCall {
             counter: self.counter,
             bytes: self.bytes,
             flags: self.flags,
             timestamps: self.timestamps,
+            pointees,
         })
     }
 }

@@ -17,14 +17,14 @@ impl Copied {
         self.bytes_mut().copy_from_slice(bytes);
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.words)[..self.len]
+    /// Adds zeros up to so many bytes.
+    pub(crate) fn extend(&mut self, len: usize) {
+        self.words.resize(len.div_ceil(size_of::<u128>()), 0);
+        self.len = len;
     }
 
-    /// The bytes, and so many zeros behind them, if there are so many.
-    pub(crate) fn bytes_and(&self, more: usize) -> &[u8] {
-        let all: &[u8] = bytemuck::cast_slice(&self.words);
-        &all[..all.len().min(self.len + more)]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.len]
     }
 
     /// The 8 bytes at `at`.

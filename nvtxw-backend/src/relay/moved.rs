@@ -4,80 +4,108 @@ use std::sync::Arc;
 
 use nvtxw_abi::raw::NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED;
 
-use crate::call::{EventBatchCall, FlexData, Memory, PayloadBytes, Pointer};
+use crate::call::{
+    CounterBatchCall, EventBatchCall, FlexData, Memory, PayloadBytes, Piece, Pointer,
+};
+use crate::counter::Counter;
 use crate::data::{Data, Flex, Steps};
-use crate::event::Payload;
-use crate::predefined;
 use crate::refusal::{Refusal, Result};
 use crate::relay::RelayStream;
 use crate::relay::copy::Copied;
-use crate::relay::place::{Finder, Reference};
+use crate::relay::place::{Finder, Reference, has_offsets, once};
+use crate::rows;
 use crate::schema::{Schema, Way};
 use crate::walk;
+use crate::write::times;
 
-/// Zeros behind a copy: a null of any size that ends what is there.
+/// Zeros before and behind a piece: a null of any size that ends what is there.
 const ZEROS: usize = 64;
 
-/// So many of them are shown where the end of a piece is looked for.
-const NULL: usize = 16;
+/// Pieces lie as they did before in so many bytes.
+const ALIGN: usize = 16;
 
 /// Copies of parts and pieces, in which pointers lead from one to the other.
 struct Moved<'c> {
+    /// Those of the parts, and behind them that of the pieces if these are in none of them.
     copies: &'c mut [Copied],
-    /// The first pointer that leads to none of them.
-    stray: Option<u64>,
 }
 
 impl<'c> Moved<'c> {
-    fn new(parts: &[&[u8]], memory: &Memory, copies: &'c mut Vec<Copied>) -> Result<Self> {
+    /// The pieces come behind the part with this number; apart, if there is none.
+    fn new(
+        parts: &[&[u8]],
+        memory: &Memory,
+        home: usize,
+        copies: &'c mut Vec<Copied>,
+    ) -> Result<Self> {
         if memory.addresses.len() != parts.len() {
             return Err(Refusal::invalid(
                 "what the pointers lead to is that of another number of payloads",
             ));
         }
-        let pieces = memory.pieces.iter().map(|piece| &*piece.bytes);
-        let all: Vec<_> = parts.iter().copied().chain(pieces).collect();
-        copies.resize_with(copies.len().max(all.len()), Copied::default);
-        let copies = &mut copies[..all.len()];
-        for (copy, bytes) in copies.iter_mut().zip(&all) {
-            copy.set(bytes, ZEROS);
+        let count = parts.len().max(home + 1);
+        copies.resize_with(copies.len().max(count), Copied::default);
+        let copies = &mut copies[..count];
+        for (index, copy) in copies.iter_mut().enumerate() {
+            copy.set(parts.get(index).copied().unwrap_or_default(), ZEROS);
         }
+        let starts = put(&memory.pieces, &mut copies[home]);
+        let place = |Pointer { part, offset }: Pointer| match part.checked_sub(parts.len()) {
+            None => (part, offset),
+            Some(piece) => (home, starts[piece] + offset),
+        };
         let lengths: Vec<_> = parts.iter().map(|part| part.len()).collect();
-        let mut stray = None;
-        for Pointer { part, offset } in &memory.pointers {
-            let is_there = (all.get(*part))
-                .is_some_and(|bytes| offset.saturating_add(size_of::<u64>()) <= bytes.len());
-            if !is_there {
+        let index = memory.index(&lengths);
+        for pointer in &memory.pointers {
+            let piece = |number: usize| Some(&*memory.pieces.get(number)?.bytes);
+            let bytes = match pointer.part.checked_sub(parts.len()) {
+                None => Some(parts[pointer.part]),
+                Some(number) => piece(number),
+            };
+            let end = pointer.offset.saturating_add(size_of::<u64>());
+            if bytes.is_none_or(|bytes| end > bytes.len()) {
                 return Err(Refusal::invalid(
                     "a pointer is said to be where no payload is",
                 ));
             }
-            let address = copies[*part].word(*offset);
+            let (copy, at) = place(*pointer);
+            let address = copies[copy].word(at);
             let to = match address {
                 0 => continue,
-                address => memory.find(&lengths, address),
+                address => index.find(address).map(place),
             };
-            match to {
-                None => stray = stray.or(Some(address)),
-                Some(to) => {
-                    let start = copies[to.part].bytes().as_ptr().expose_provenance();
-                    let there = (start + to.offset) as u64;
-                    copies[*part].replace(*offset, |_| there);
-                }
+            if let Some((to, offset)) = to {
+                let start = copies[to].bytes().as_ptr().expose_provenance();
+                let there = (start + offset) as u64;
+                copies[copy].replace(at, |_| there);
             }
         }
-        Ok(Self { copies, stray })
+        Ok(Self { copies })
     }
 
-    /// Refuses what leads to memory that is not known.
-    fn check(&self) -> Result<()> {
-        match self.stray {
-            None => Ok(()),
-            Some(address) => Err(Refusal::unsupported(format!(
-                "a pointer leads to {address:#x}, and nothing says what is there"
-            ))),
-        }
+    /// The copy with this number.
+    fn copy(&self, index: usize) -> &[u8] {
+        self.copies.get(index).map_or(&[], Copied::bytes)
     }
+}
+
+/// Puts the pieces behind what is there; returns where they start.
+fn put(pieces: &[Piece], copy: &mut Copied) -> Vec<usize> {
+    let mut end = copy.bytes().len();
+    let mut starts = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let aligned = (end + ZEROS).next_multiple_of(ALIGN);
+        let start = aligned + piece.address as usize % ALIGN;
+        end = start + piece.bytes.len();
+        starts.push(start);
+    }
+    if !pieces.is_empty() {
+        copy.extend(end + ZEROS);
+    }
+    for (start, piece) in starts.iter().zip(pieces) {
+        copy.bytes_mut()[*start..start + piece.bytes.len()].copy_from_slice(&piece.bytes);
+    }
+    starts
 }
 
 impl RelayStream {
@@ -88,29 +116,20 @@ impl RelayStream {
         copies: &mut Vec<Copied>,
     ) -> Result<()> {
         let parts: Vec<_> = own.iter().map(|payload| payload.bytes).collect();
-        let moved = Moved::new(&parts, memory, copies)?;
-        if self.is_strict() {
-            moved.check()?;
+        let moved = Moved::new(&parts, memory, parts.len(), copies)?;
+        let mut finder = self.find_in_event(own, &moved)?;
+        if self.is_instance() {
+            finder.rebase(moved.copies);
         }
-        let mut found = {
-            let copied = own.iter().zip(&*moved.copies);
-            let copied = copied.map(|(own, copy)| PayloadBytes {
-                bytes: copy.bytes(),
-                ..*own
-            });
-            let copied: Vec<_> = copied.collect();
-            let payloads = copied.iter().map(|payload| self.payload(payload));
-            let pieces = moved.copies[own.len()..].iter();
-            let pieces = pieces.map(|piece| Ok(predefined::blob(piece.bytes_and(NULL))));
-            let payloads: Vec<_> = payloads.chain(pieces).collect::<Result<_>>()?;
-            self.find_moved(&payloads, None)?
-        };
-        for (own, copy) in own.iter().zip(&*moved.copies) {
-            let start = copy.bytes().as_ptr().addr();
+        let mut found = finder.found();
+        for (index, own) in own.iter().enumerate() {
+            let start = moved.copy(index).as_ptr().addr();
             let (references, _) = self.references(own, &[])?;
             let references = references.iter();
             found.extend(references.map(|(at, reference)| (start + at, *reference)));
         }
+        // Walks come by them too.
+        let found = once(found);
         let mut missing = None;
         self.replace_found(&found, moved.copies, &mut missing);
         let mut there = Vec::with_capacity(moved.copies.len());
@@ -121,17 +140,50 @@ impl RelayStream {
                 is_terminated: own.is_terminated && !self.is_instance(),
             });
         }
-        if self.is_instance() {
+        if self.is_instance() && !memory.pieces.is_empty() {
             // It looks nowhere else.
-            let pieces = moved.copies[own.len()..].iter();
-            there.extend(pieces.map(|piece| PayloadBytes {
+            there.push(PayloadBytes {
                 schema: NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED,
-                bytes: piece.bytes_and(NULL),
+                bytes: moved.copy(own.len()),
                 is_terminated: false,
-            }));
+            });
         }
         let written = self.write_payloads(&there);
         written.and(missing.map_or(Ok(()), Err))
+    }
+
+    /// Where references are in the copies of an event, by their addresses. All that is there has to be as the schemas say.
+    fn find_in_event(&self, own: &[PayloadBytes<'_>], moved: &Moved<'_>) -> Result<Finder> {
+        let copied = own.iter().zip(&*moved.copies);
+        let copied = copied.map(|(own, copy)| PayloadBytes {
+            bytes: copy.bytes(),
+            ..*own
+        });
+        let copied: Vec<_> = copied.collect();
+        let payloads = copied.iter().map(|payload| self.payload(payload));
+        let payloads: Vec<_> = payloads.collect::<Result<_>>()?;
+        let pieces = moved.copy(own.len());
+        let bytes = payloads.iter().map(|payload| payload.bytes.len());
+        let bytes = bytes.sum::<usize>() + pieces.len();
+        let data = Data {
+            payloads: &payloads,
+            flex: None,
+            pieces,
+            domain: self.known(),
+            steps: &Steps::for_bytes(bytes, true),
+        };
+        let mut finder = Finder::default();
+        for payload in &payloads {
+            if payload.schema.plan.way != Way::Settled {
+                let walked = walk::walk(payload.schema, payload.bytes, &data, &mut finder);
+                // What was accepted from a producer goes on as it is.
+                if self.is_strict() {
+                    walked?;
+                    finder.check()?;
+                }
+            }
+        }
+        Ok(finder)
     }
 
     /// `there` has the other backend's IDs, and the bytes that are to be moved.
@@ -142,61 +194,38 @@ impl RelayStream {
         memory: &Memory,
         copies: &mut Vec<Copied>,
     ) -> Result<()> {
-        if self.is_instance() && !memory.pieces.is_empty() {
+        let is_apart = !self.is_instance() || memory.pieces.is_empty();
+        if !is_apart && there.flex.is_none() && has_offsets(schema) {
             return Err(Refusal::unsupported(format!(
-                "a batch of {} points out of itself, which a backend in the same program doesn't follow",
+                "a batch of {} points out of itself and has offsets too, but no flexible data: a backend in the same program \
+                 looks for both in that",
                 schema.label()
             )));
         }
-        let flex = there.flex.map_or(&[][..], |flex| flex.bytes);
-        let moved = Moved::new(&[there.bytes, flex], memory, copies)?;
-        moved.check()?;
-        let mut found = Vec::new();
-        {
-            let [events, flex, pieces @ ..] = &*moved.copies else {
-                return Err(Refusal::failed("the parts of a batch have no place"));
-            };
-            let offset = there.flex.map(|flex| flex.offset);
-            let flex = offset.map(|offset| Flex {
-                bytes: flex.bytes(),
-                offset,
-            });
-            let mut rest = events.bytes();
-            while !rest.is_empty() {
-                let event = match schema.is_dynamic() {
-                    true => rest,
-                    false => &rest[..schema.size.min(rest.len())],
-                };
-                if event.len() < schema.size {
-                    return Err(super::stream::too_small(schema, event.len()));
-                }
-                let payload = Payload {
-                    schema,
-                    bytes: event,
-                    count: None,
-                };
-                let blobs = pieces
-                    .iter()
-                    .map(|piece| predefined::blob(piece.bytes_and(NULL)));
-                let payloads: Vec<_> = [payload].into_iter().chain(blobs).collect();
-                let (more, end) = self.find_moved_in(&payloads, flex)?;
-                found.extend(more);
-                rest = match schema.is_dynamic() {
-                    true => &rest[end.max(1)..],
-                    false => &rest[schema.size..],
-                };
-            }
-        }
-        let mut missing = None;
-        self.replace_found(&found, moved.copies, &mut missing);
-        let [events, flex, ..] = &*moved.copies else {
-            return Err(Refusal::failed("the parts of a batch have no place"));
+        // Such a backend looks nowhere else.
+        let home = if is_apart { 2 } else { 1 };
+        let own = there.flex.map_or(&[][..], |flex| flex.bytes);
+        let moved = Moved::new(&[there.bytes, own], memory, home, copies)?;
+        let (flex, behind) = moved.copy(1).split_at(own.len());
+        let pieces = if is_apart { moved.copy(2) } else { behind };
+        let size = there.bytes.len() + flex.len() + pieces.len();
+        let offset = match there.flex {
+            Some(flex) => Some(flex.offset),
+            None => (!is_apart).then_some(0),
         };
+        let flex = offset.map(|offset| Flex {
+            bytes: flex,
+            offset,
+        });
+        let steps = Steps::for_bytes(size, true);
+        let found = self.find_rows(schema, (moved.copy(0), false), flex, pieces, &steps)?;
+        let mut missing = None;
+        self.replace_found(&found.found(), moved.copies, &mut missing);
         let there = EventBatchCall {
-            bytes: events.bytes(),
-            flex: there.flex.map(|own| FlexData {
-                bytes: flex.bytes(),
-                ..own
+            bytes: moved.copy(0),
+            flex: offset.map(|offset| FlexData {
+                bytes: moved.copy(1),
+                offset,
             }),
             ..*there
         };
@@ -204,51 +233,74 @@ impl RelayStream {
         written.and(missing.map_or(Ok(()), Err))
     }
 
-    /// Where references are, by their addresses, in payloads of which the first are those of an event. All that is there has to be
-    /// as the schemas say.
-    fn find_moved(
+    /// Has `write` write the samples, or the only one, as the other backend is to get them.
+    pub(super) fn samples_with(
         &self,
-        payloads: &[Payload<'_>],
-        flex: Option<Flex<'_>>,
-    ) -> Result<Vec<(usize, Reference)>> {
-        let mut found = Vec::new();
-        for index in 0..payloads.len() {
-            if payloads[index].schema.plan.way != Way::Settled {
-                found.extend(self.walk_moved(payloads, index, flex)?.0);
-            }
+        schema: &Arc<Schema>,
+        (own, is_one): (&[u8], bool),
+        memory: &Memory,
+        copies: &mut Vec<Copied>,
+        write: impl FnOnce(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        // A backend in the same program looks nowhere but in the sample.
+        let home = if is_one && self.is_instance() { 0 } else { 1 };
+        let moved = Moved::new(&[own], memory, home, copies)?;
+        let (bytes, behind) = moved.copy(0).split_at(own.len());
+        let pieces = if home == 0 { behind } else { moved.copy(1) };
+        let steps = Steps::for_bytes(bytes.len() + pieces.len(), true);
+        let mut found = self.find_rows(schema, (bytes, is_one), None, pieces, &steps)?;
+        if self.is_instance() {
+            found.rebase(moved.copies);
         }
-        Ok(found)
+        let mut missing = None;
+        self.replace_found(&found.found(), moved.copies, &mut missing);
+        write(moved.copy(0)).and(missing.map_or(Ok(()), Err))
     }
 
-    /// The same in the first payload; returns where that ends too.
-    fn find_moved_in(
+    /// Writes the samples of a batch: one by one, each with what it points to, if that is not in the sample itself, for a backend
+    /// in the same program looks nowhere else. `write` writes all at once.
+    pub(super) fn sample_by_sample(
         &self,
-        payloads: &[Payload<'_>],
-        flex: Option<Flex<'_>>,
-    ) -> Result<(Vec<(usize, Reference)>, usize)> {
-        self.walk_moved(payloads, 0, flex)
-    }
-
-    fn walk_moved(
-        &self,
-        payloads: &[Payload<'_>],
-        index: usize,
-        flex: Option<Flex<'_>>,
-    ) -> Result<(Vec<(usize, Reference)>, usize)> {
-        let bytes = payloads.iter().map(|payload| payload.bytes.len());
-        let data = Data {
-            payloads,
-            flex,
-            domain: self.known(),
-            steps: &Steps::for_bytes(bytes.sum(), true),
-        };
-        let mut finder = Finder::default();
-        let payload = &payloads[index];
-        match walk::walk(payload.schema, payload.bytes, &data, &mut finder) {
-            Ok(end) => Ok((finder.found(), end)),
-            Err(refusal) if self.is_strict() => Err(refusal),
-            Err(_) => Ok((finder.found(), payload.bytes.len())),
+        (counter, schema): (&Counter, &Arc<Schema>),
+        there: u64,
+        call: &CounterBatchCall<'_>,
+        memory: &Memory,
+        copies: &mut Vec<Copied>,
+        write: impl FnOnce(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let moved = Moved::new(&[call.bytes], memory, 0, copies)?;
+        let around = moved.copy(0);
+        let mut samples = Vec::new();
+        let own = &around[..call.bytes.len()];
+        let all = rows::each(schema, own, false, |bytes| {
+            let (memory, end, at) = Memory::of_sample(bytes, around, self.known(), schema);
+            let end = match end {
+                Err(_) if !schema.is_dynamic() => bytes.len(),
+                end => end?,
+            };
+            samples.push((&bytes[..end], memory, at));
+            Ok(end)
+        });
+        if samples
+            .iter()
+            .all(|(_, memory, _)| memory.pieces.is_empty())
+        {
+            let own = (call.bytes, false);
+            return self.samples_with(schema, own, memory, &mut Vec::new(), write);
         }
+        let times = times(call.flags, call.timestamps, counter, samples.len())?;
+        let mut copies = Vec::new();
+        let mut written = Ok(());
+        for (index, (bytes, memory, at)) in samples.iter().enumerate() {
+            let time = times.at(index, bytes, Some(at.as_ref().unwrap_or(&schema.plan.at)));
+            let one = time.and_then(|time| {
+                self.samples_with(schema, (bytes, true), memory, &mut copies, |bytes| {
+                    self.write_sample(time, there, bytes)
+                })
+            });
+            written = written.and(one);
+        }
+        written.and(all)
     }
 
     /// Replaces the references at these addresses in the copies.
@@ -258,15 +310,11 @@ impl RelayStream {
         copies: &mut [Copied],
         missing: &mut Option<Refusal>,
     ) {
-        // Payloads and events may share data.
-        let mut found = found.to_vec();
-        found.sort_by_key(|(address, _)| *address);
-        found.dedup_by_key(|(address, _)| *address);
         for (address, reference) in found {
             for copy in &mut *copies {
                 let at = address.wrapping_sub(copy.bytes().as_ptr().addr());
                 if at < copy.bytes().len() {
-                    copy.replace(at, |own| self.there(reference, own, missing));
+                    copy.replace(at, |own| self.there(*reference, own, missing));
                 }
             }
         }

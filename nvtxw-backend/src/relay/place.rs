@@ -2,7 +2,8 @@
 
 use nvtxw_abi::EntryType;
 
-use crate::refusal::Result;
+use crate::refusal::{Refusal, Result};
+use crate::relay::copy::Copied;
 use crate::schema::{Field, FieldKind, Place, Schema, Shape};
 use crate::sink::Sink;
 use crate::value::Value;
@@ -83,6 +84,17 @@ pub(crate) fn has_pointers(schema: &Schema) -> bool {
     })
 }
 
+/// Whether an entry is an offset.
+pub(crate) fn has_offsets(schema: &Schema) -> bool {
+    schema.fields().iter().any(|field| {
+        matches!(field.place, Place::FromBase | Place::FromHere)
+            || match &field.kind {
+                FieldKind::Struct(schema) | FieldKind::Union(schema) => has_offsets(schema),
+                _ => false,
+            }
+    })
+}
+
 /// The places in a struct that starts at `base`, whose fields with references are all plain.
 fn struct_places(schema: &Schema, base: usize, found: &mut impl FnMut(usize, Reference)) {
     for field in schema
@@ -115,19 +127,51 @@ fn field_places(
     }
 }
 
-/// Finds the references that a walk comes by, by their addresses.
+/// Finds what a walk comes by, by its address.
 #[derive(Default)]
 pub(crate) struct Finder {
     found: Vec<(usize, Reference)>,
+    /// Offsets from a base, and the address of that.
+    offsets: Vec<(usize, usize)>,
+    /// Where the first pointer leads to that leads out of what is known.
+    stray: Option<u64>,
 }
 
 impl Finder {
-    /// Each place once: where payloads and events share data, walks come by more often.
-    pub(crate) fn found(mut self) -> Vec<(usize, Reference)> {
-        self.found.sort_by_key(|(address, _)| *address);
-        self.found.dedup_by_key(|(address, _)| *address);
-        self.found
+    /// The references, each place once: where payloads and events share data, walks come by more often.
+    pub(crate) fn found(self) -> Vec<(usize, Reference)> {
+        once(self.found)
     }
+
+    /// Refuses what leads to memory that is not known.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.stray {
+            None => Ok(()),
+            Some(address) => Err(Refusal::unsupported(format!(
+                "a pointer leads to {address:#x}, and nothing says what is there"
+            ))),
+        }
+    }
+
+    /// Has offsets from a base count from where the copy that they are in starts.
+    pub(crate) fn rebase(&mut self, copies: &mut [Copied]) {
+        for (address, base) in once(std::mem::take(&mut self.offsets)) {
+            for copy in &mut *copies {
+                let start = copy.bytes().as_ptr().addr();
+                let (at, shift) = (address.wrapping_sub(start), base.wrapping_sub(start));
+                if at.max(shift) < copy.bytes().len() {
+                    copy.replace(at, |offset| offset.wrapping_add(shift as u64));
+                }
+            }
+        }
+    }
+}
+
+/// Each address once, in order.
+pub(crate) fn once<T>(mut found: Vec<(usize, T)>) -> Vec<(usize, T)> {
+    found.sort_by_key(|(address, _)| *address);
+    found.dedup_by_key(|(address, _)| *address);
+    found
 }
 
 impl<'a> Sink<'a> for Finder {
@@ -139,7 +183,18 @@ impl<'a> Sink<'a> for Finder {
         Ok(())
     }
 
-    fn value(&mut self, _: &'a Field, _: Value<'a>) {}
+    fn reference(&mut self, field: &'a Field, bytes: &'a [u8], base: Option<usize>) {
+        if let Some(base) = base.filter(|_| field.place == Place::FromBase) {
+            self.offsets.push((bytes.as_ptr().addr(), base));
+        }
+    }
+
+    fn value(&mut self, _: &'a Field, value: Value<'a>) {
+        if let Value::Address(address) = value {
+            self.stray.get_or_insert(address);
+        }
+    }
+
     fn begin_array(&mut self, _: &'a Field, _: usize) {}
     fn end_array(&mut self, _: &'a Field) {}
     fn begin_struct(&mut self, _: &'a Field, _: &'a Schema) {}

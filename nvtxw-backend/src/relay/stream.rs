@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use nvtxw_abi::EntryType;
 
-use crate::call::{CounterBatchCall, EventBatchCall, EventCall, FlexData, PayloadBytes, WriteCall};
+use crate::call::{
+    CounterBatchCall, CounterCall, EventBatchCall, EventCall, FlexData, Memory, PayloadBytes,
+    WriteCall,
+};
 use crate::counter::{Counter, CounterKind};
 use crate::data::{Data, Flex, Steps};
 use crate::domain::Domain;
@@ -18,6 +21,7 @@ use crate::relay::Origin;
 use crate::relay::copy::{Copied, is_aligned};
 use crate::relay::domain::RelayDomain;
 use crate::relay::place::{Finder, Places, Reference, has_pointers};
+use crate::rows::{self, too_small};
 use crate::schema::{Schema, Shape, Way};
 use crate::walk;
 
@@ -80,15 +84,7 @@ impl RelayStream {
         match *call {
             WriteCall::Event(call) => self.event(&call, copies),
             WriteCall::EventBatch(call) => self.event_batch(&call, copies),
-            WriteCall::Counter {
-                time,
-                counter,
-                bytes,
-            } => {
-                let there = domain.counter(counter)?;
-                let bytes = self.samples(counter, bytes, true, copies)?;
-                onward.sample(stream, time, there, bytes)
-            }
+            WriteCall::Counter(call) => self.sample(&call, copies),
             WriteCall::NoValue {
                 time,
                 counter,
@@ -232,6 +228,7 @@ impl RelayStream {
         let data = Data {
             payloads: &payloads,
             flex: None,
+            pieces: &[],
             domain: &self.domain.known,
             steps: &Steps::for_bytes(bytes, false),
         };
@@ -295,12 +292,8 @@ impl RelayStream {
                 Places::Fixed(_) => schema.is_dynamic(),
                 Places::Varying => true,
             };
-            match call.memory {
-                Some(memory) => return self.event_batch_with(schema, &there, memory, copies),
-                None if self.is_strict() || is_walked && !self.is_instance() => {
-                    return Err(no_memory(schema));
-                }
-                None => {}
+            if let Some(memory) = self.moved(schema, is_walked, || call.memory())? {
+                return self.event_batch_with(schema, &there, &memory, copies);
             }
         }
         copies.resize_with(copies.len().max(2), Copied::default);
@@ -361,6 +354,25 @@ impl RelayStream {
         written.and(missing.map_or(Ok(()), Err))
     }
 
+    /// What has to be moved along with payloads of a schema with pointers; nothing if these lead on to where they did.
+    /// `is_walked` says whether what pointers lead to may hold what the other backend has other names for.
+    fn moved<'m>(
+        &self,
+        schema: &Schema,
+        is_walked: bool,
+        memory: impl FnOnce() -> Option<Cow<'m, Memory>>,
+    ) -> Result<Option<Cow<'m, Memory>>> {
+        if !self.is_strict() && !self.is_instance() && !is_walked {
+            return Ok(None);
+        }
+        match memory() {
+            // It looks itself.
+            None if self.is_instance() => Ok(None),
+            None => Err(no_memory(schema)),
+            memory => Ok(memory),
+        }
+    }
+
     fn check_batch(&self, schema: &Schema, size: usize) -> Result<()> {
         if self.is_strict() && !schema.is_dynamic() && !size.is_multiple_of(schema.size.max(1)) {
             return Err(too_small(schema, size % schema.size.max(1)));
@@ -380,30 +392,21 @@ impl RelayStream {
         });
         let size = call.bytes.len() + flex.map_or(0, |flex| flex.bytes.len());
         let steps = Steps::for_bytes(size, false);
-        self.find_rows(schema, call.bytes, flex, &steps)
+        let found = self.find_rows(schema, (call.bytes, false), flex, &[], &steps)?;
+        Ok(found.found())
     }
 
-    /// The same in bytes of some payloads of `schema`, one after the other.
-    fn find_rows(
+    /// The same in bytes of some payloads of `schema`, one after the other, or of just one. Pointers may lead to `pieces`, too.
+    pub(super) fn find_rows(
         &self,
         schema: &Arc<Schema>,
-        bytes: &[u8],
+        (bytes, is_one): (&[u8], bool),
         flex: Option<Flex<'_>>,
+        pieces: &[u8],
         steps: &Steps,
-    ) -> Result<Vec<(usize, Reference)>> {
+    ) -> Result<Finder> {
         let mut finder = Finder::default();
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let bytes = match schema.shape {
-                Shape::Dynamic => rest,
-                _ => &rest[..schema.size.min(rest.len())],
-            };
-            if bytes.len() < schema.size {
-                match self.is_strict() {
-                    true => return Err(too_small(schema, bytes.len())),
-                    false => break,
-                }
-            }
+        let walked = rows::each(schema, bytes, is_one, |bytes| {
             let payload = Payload {
                 schema,
                 bytes,
@@ -412,23 +415,52 @@ impl RelayStream {
             let data = Data {
                 payloads: &[payload],
                 flex,
+                pieces,
                 domain: &self.domain.known,
                 steps,
             };
-            let end = match (walk::walk(schema, bytes, &data, &mut finder), schema.shape) {
-                (Ok(end), Shape::Dynamic) => end.max(1),
-                (Err(refusal), _) if self.is_strict() => return Err(refusal),
-                // The other backend finds the same, and leaves out this one, or this and all that follow.
-                (Err(_), Shape::Dynamic) => break,
-                (_, _) => bytes.len(),
-            };
-            rest = &rest[end..];
+            match walk::walk(schema, bytes, &data, &mut finder) {
+                Err(_) if !self.is_strict() && !schema.is_dynamic() => Ok(bytes.len()),
+                walked => walked,
+            }
+        });
+        match walked {
+            Err(refusal) if self.is_strict() => Err(refusal),
+            Ok(()) if self.is_strict() => finder.check().map(|()| finder),
+            // The other backend finds the same, and leaves out a bad one, or that and all that follow.
+            _ => Ok(finder),
         }
-        Ok(finder.found())
+    }
+
+    fn sample(&self, call: &CounterCall<'_>, copies: &mut Vec<Copied>) -> Result<()> {
+        let there = self.domain.counter(call.counter)?;
+        let write = |bytes: &[u8]| self.onward.sample(self.handle, call.time, there, bytes);
+        if let Some(counter) = self.domain.known.counter(call.counter)
+            && let Some((schema, memory)) = self.moved_samples(&counter, || call.memory())?
+        {
+            self.check_samples(&counter, call.bytes.len(), true)?;
+            return self.samples_with(schema, (call.bytes, true), &memory, copies, write);
+        }
+        write(self.samples(call.counter, call.bytes, true, copies)?)
+    }
+
+    /// What has to be moved along with samples of this counter.
+    fn moved_samples<'c, 'm>(
+        &self,
+        counter: &'c Counter,
+        memory: impl FnOnce() -> Option<Cow<'m, Memory>>,
+    ) -> Result<Option<(&'c Arc<Schema>, Cow<'m, Memory>)>> {
+        let Some(schema) = counter.schema().filter(|schema| has_pointers(schema)) else {
+            return Ok(None);
+        };
+        let places = self.domain.places(schema.id()).map(|(_, places)| places);
+        let is_walked = !matches!(places, Some(Places::None));
+        let memory = self.moved(schema, is_walked, memory)?;
+        Ok(memory.map(|memory| (schema, memory)))
     }
 
     fn counter_batch(&self, call: &CounterBatchCall<'_>, copies: &mut Vec<Copied>) -> Result<()> {
-        let counter = self.domain.counter(call.counter)?;
+        let there = self.domain.counter(call.counter)?;
         let mut times = Copied::default();
         let timestamps = call
             .timestamps
@@ -439,14 +471,30 @@ impl RelayStream {
                     times.bytes()
                 }
             });
-        let bytes = self.samples(call.counter, call.bytes, false, copies)?;
-        let there = CounterBatchCall {
-            counter,
-            bytes,
-            timestamps,
-            ..*call
+        let write = |bytes: &[u8]| {
+            let there = CounterBatchCall {
+                counter: there,
+                bytes,
+                timestamps,
+                ..*call
+            };
+            self.onward.counter_batch(self.handle, &there)
         };
-        self.onward.counter_batch(self.handle, &there)
+        if let Some(counter) = self.domain.known.counter(call.counter)
+            && let Some((schema, memory)) = self.moved_samples(&counter, || call.memory())?
+        {
+            self.check_samples(&counter, call.bytes.len(), false)?;
+            if self.is_instance() {
+                let counter = (&*counter, schema);
+                return self.sample_by_sample(counter, there, call, &memory, copies, write);
+            }
+            return self.samples_with(schema, (call.bytes, false), &memory, copies, write);
+        }
+        write(self.samples(call.counter, call.bytes, false, copies)?)
+    }
+
+    pub(super) fn write_sample(&self, time: i64, counter: u64, bytes: &[u8]) -> Result<()> {
+        self.onward.sample(self.handle, time, counter, bytes)
     }
 
     /// The bytes of samples for the other backend.
@@ -480,7 +528,10 @@ impl RelayStream {
         }
         let found = match (places, schema.plan.way) {
             (Places::None, Way::Settled) => Vec::new(),
-            _ => self.find_rows(schema, bytes, None, &Steps::for_bytes(bytes.len(), false))?,
+            _ => {
+                let steps = Steps::for_bytes(bytes.len(), false);
+                (self.find_rows(schema, (bytes, is_one), None, &[], &steps)?).found()
+            }
         };
         copies.resize_with(copies.len().max(1), Copied::default);
         let copy = &mut copies[0];
@@ -508,11 +559,6 @@ impl RelayStream {
             false if is_one => size >= sample,
             false => size.is_multiple_of(sample.max(1)),
         };
-        if let Some(schema) = counter.schema()
-            && has_pointers(schema)
-        {
-            return Err(no_memory(schema));
-        }
         match is_right {
             true => Ok(()),
             false => Err(Refusal::invalid(format!(
@@ -556,15 +602,6 @@ impl fmt::Debug for RelayStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RelayStream").finish_non_exhaustive()
     }
-}
-
-#[cold]
-pub(super) fn too_small(schema: &Schema, size: usize) -> Refusal {
-    Refusal::invalid(format!(
-        "{size} bytes are too few for {}, which has {}",
-        schema.label(),
-        schema.size
-    ))
 }
 
 #[cold]

@@ -389,16 +389,16 @@ fn writes_come_with_their_bytes() {
         &format!("Mark [{mark}]"),
         &format!(
             "EventBatch(EventBatchCall {{ schema: 16777216, bytes: {one}, flex: Some(FlexData {{ bytes: [121, 122], offset: 1 }}), \
-             scope: 1, flags: 1152921504606846982, memory: None }})"
+             scope: 1, flags: 1152921504606846982, pointees: There }})"
         ),
-        "Counter { time: -3, counter: 4294967296, bytes: [1, 2] }",
+        "Counter(CounterCall { time: -3, counter: 4294967296, bytes: [1, 2], pointees: There })",
         "CounterBatch(CounterBatchCall { counter: 4294967296, bytes: [1, 2, 3, 4], flags: 4294967296, \
-         timestamps: Some([1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]) })",
+         timestamps: Some([1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]), pointees: There })",
         "SyncPoint { time_domains: (12, 13), times: (1, 2) }",
         "SyncPoints { time_domains: (12, 13), points: [(1, 2)] }",
         "Conversion { time_domains: (12, 13), slope: 0.5, times: (1, 2) }",
-        "nothing: EventBatch(EventBatchCall { schema: 16777216, bytes: [], flex: None, scope: 0, flags: 0, memory: None })",
-        "nothing: CounterBatch(CounterBatchCall { counter: 4294967296, bytes: [], flags: 0, timestamps: None })",
+        "nothing: EventBatch(EventBatchCall { schema: 16777216, bytes: [], flex: None, scope: 0, flags: 0, pointees: Unknown })",
+        "nothing: CounterBatch(CounterBatchCall { counter: 4294967296, bytes: [], flags: 0, timestamps: None, pointees: Unknown })",
         "nothing: SyncPoints { time_domains: (12, 13), points: [] }",
     ]);
 }

@@ -1,11 +1,16 @@
 //! A layer that passes all on to another backend: what is translated, and where.
 
 use std::cell::RefCell;
+use std::ffi::CStr;
 
 use nvtxw_abi::raw::*;
 use nvtxw_backend::__private::Library;
+use nvtxw_backend::call::{
+    EntryAttributes, EventCall, Memory, PayloadBytes, Piece, Pointer, Registration,
+    SchemaAttributes, StreamAttributes, WriteCall,
+};
 use nvtxw_backend::in_process;
-use nvtxw_backend::relay::Relay;
+use nvtxw_backend::relay::{Origin, Relay};
 
 use crate::layer::Layer;
 use crate::program::*;
@@ -20,6 +25,11 @@ const I64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
 const MARK: u64 = NVTX_PAYLOAD_SCHEMA_FLAG_MARK;
 const BASE: u64 = NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE;
 const POINTER: u64 = NVTX_PAYLOAD_ENTRY_FLAG_POINTER;
+const GROUP: u64 = NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP;
+/// A pointer to what is to be copied, in a schema that holds such.
+const COPIED: u64 = POINTER | NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY;
+const COPIES: u64 = NVTX_PAYLOAD_SCHEMA_FLAG_DEEP_COPY;
+const TIME: u64 = NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_COUNTER;
 const TO_ZERO: u64 = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED;
 
 fn detail(detail: u64, entry: nvtxPayloadSchemaEntry_t) -> nvtxPayloadSchemaEntry_t {
@@ -56,11 +66,11 @@ impl Scene {
         Self::of(program)
     }
 
-    fn string(&self, text: &'static std::ffi::CStr) -> u64 {
+    fn string(&self, text: &'static CStr) -> u64 {
         number(self.program.string(self.domain, text).expect("a string"))
     }
 
-    fn scope(&self, path: &'static std::ffi::CStr) -> u64 {
+    fn scope(&self, path: &'static CStr) -> u64 {
         let scope = self
             .program
             .scope(self.domain, NVTX_SCOPE_ROOT, Some(path), 0);
@@ -222,5 +232,271 @@ fn what_the_other_backend_refuses_comes_back() {
             payload(scene.message, b"refuse write"),
         ]),
         "EventWrite on \"gpu\": the recorder refuses write",
+    );
+}
+
+/// Bytes in a place of their own, and where that is.
+fn outside(bytes: impl Into<Box<[u8]>>) -> (Box<[u8]>, u64) {
+    let bytes = bytes.into();
+    let address = bytes.as_ptr().expose_provenance() as u64;
+    (bytes, address)
+}
+
+#[test]
+fn batches_take_along_what_they_point_to() {
+    let scene = scene();
+    let (gemm, relu) = (scene.string(c"gemm"), scene.string(c"relu"));
+    let (_text, text) = outside(*b"out there\0");
+    let (_far, far) = outside(bytes![relu]);
+    let entries = [
+        entry(MARK_TIME, I64, c"time"),
+        entry(MESSAGE, STRING, c"message"),
+        entry(0, TEXT, c"text"),
+        entry(COPIED, STRING, c"far"),
+    ];
+    let attr = schema_attr(MARK | COPIES, &entries);
+    let mark = scene.program.schema(scene.domain, &attr).expect("a schema");
+    let events = bytes![1_i64, gemm, text, 0_u64, 2_i64, 0_u64, text + 9, far];
+    assert_eq!(
+        scene.batched(&batch(mark, &events))[1..],
+        [
+            "mark @1 #0 \"gemm\" {text: \"out there\"}",
+            "mark @2 {text: \"\", far: #1 \"relu\"}"
+        ]
+    );
+    // Beside what is in flexible data.
+    let entries = [&entries[..], &[array(BASE, STRING, c"near", 1)]].concat();
+    let attr = schema_attr(MARK | COPIES, &entries);
+    let mark = scene.program.schema(scene.domain, &attr).expect("a schema");
+    let flex = [vec![0xEE; 8], bytes![gemm]].concat();
+    let events = bytes![
+        1_i64, gemm, text, far, 8_u64, 2_i64, 0_u64, text, far, 8_u64
+    ];
+    let with_flex = nvtxEventBatch_t {
+        flexData: flex.as_ptr().cast(),
+        flexDataSize: 8,
+        flexDataOffset: 8,
+        ..batch(mark, &events)
+    };
+    assert_eq!(
+        scene.batched(&with_flex)[1..],
+        [
+            "mark @1 #0 \"gemm\" {text: \"out there\", far: #1 \"relu\", near: 1[#0 \"gemm\"]}",
+            "mark @2 {text: \"out there\", far: #1 \"relu\", near: 1[#0 \"gemm\"]}"
+        ]
+    );
+    // Without, offsets lead into the event, for which there is no place beside what pointers lead to.
+    assert_unsupported(
+        scene
+            .program
+            .write_batch(scene.stream, &batch(mark, &events)),
+        &format!(
+            "EventBatchWrite on \"gpu\": a batch of schema {mark} points out of itself and has offsets too, but no flexible data: \
+             a backend in the same program looks for both in that"
+        ),
+    );
+}
+
+#[test]
+fn samples_take_along_what_they_point_to() {
+    let scene = scene();
+    let gpu = scene.scope(c"GPU[0]");
+    let point = scene.schema(0, &[entry(0, U8, c"x"), array(BASE, U8, c"y", 2)]);
+    let entries = [
+        entry(TIME, I64, c"time"),
+        entry(COPIED, I64, c"far"),
+        entry(0, SCOPE, c"scope"),
+        entry(COPIED, point, c"point"),
+    ];
+    let attr = schema_attr(GROUP | COPIES, &entries);
+    let group = scene.program.schema(scene.domain, &attr).expect("a schema");
+    let counter = scene
+        .program
+        .counter(scene.domain, &counter_attr(c"group", group));
+    let counter = counter.expect("a counter");
+    let (_far, far) = outside(bytes![-7_i64]);
+    // From where the struct starts.
+    let point = [
+        vec![3, 0xEE, 0xEE, 0xEE, 0xEE, 0xEE, 0xEE, 0xEE],
+        bytes![17_u64],
+        vec![0xEE, 4, 5],
+    ];
+    let (_point, point) = outside(point.concat());
+    let (program, stream) = (&scene.program, scene.stream);
+    let samples = bytes![
+        1_i64, far, gpu, point, 2_i64, 0_u64, 0_u64, point, 3_i64, far, gpu, 0_u64
+    ];
+    (program.write_counter(stream, 9, counter, &samples[..32])).expect("written");
+    (program.write_counters(stream, &counter_batch(counter, &samples, None))).expect("written");
+    let lines = program.journal.take();
+    let place = lines[0].split(" @").next().expect("a line").to_owned();
+    let scope = lines[0]
+        .split(" in ")
+        .nth(2)
+        .expect("a scope")
+        .split(' ')
+        .next()
+        .expect("a number");
+    let all = "{far: I64(-7), point: {x: U64(3), y: 2[U64(4) U64(5)]}}";
+    assert_eq!(
+        lines,
+        [
+            format!("{place} @9 in {scope} {all}"),
+            format!("{place} @1 in {scope} {all}"),
+            format!("{place} @2 {{point: {{x: U64(3), y: 2[U64(4) U64(5)]}}}}"),
+            format!("{place} @3 in {scope} {{far: I64(-7)}}"),
+        ]
+    );
+    // Where nothing leads out, a batch is one.
+    let samples = bytes![1_i64, 0_u64, gpu, 0_u64, 2_i64, 0_u64, 0_u64, 0_u64];
+    let pair = nvtxCounterBatch_t {
+        flags: NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR,
+        ..counter_batch(counter, &samples, Some(&[100, 10]))
+    };
+    program.write_counters(stream, &pair).expect("written");
+    assert_eq!(
+        program.journal.take(),
+        [format!("{place} @90 in {scope} {{}} @100 {{}}")]
+    );
+    // The times of a pair are those of the samples one by one.
+    let samples = bytes![1_i64, far, 0_u64, 0_u64, 2_i64, far, 0_u64, 0_u64];
+    let pair = nvtxCounterBatch_t {
+        counters: samples.as_ptr().cast(),
+        countersSize: samples.len(),
+        ..pair
+    };
+    program.write_counters(stream, &pair).expect("written");
+    assert_eq!(
+        program.journal.take(),
+        [
+            format!("{place} @90 {{far: I64(-7)}}"),
+            format!("{place} @100 {{far: I64(-7)}}")
+        ]
+    );
+}
+
+#[test]
+fn where_nothing_is_followed_addresses_stay() {
+    let journal = Journal::default();
+    let recorder = in_process(Recorder(journal.clone()));
+    let mut program = Program::of(in_process(Layer(Relay::to_instance(recorder))));
+    program.journal = journal;
+    let scene = Scene::of(program);
+    let gemm = scene.string(c"gemm");
+    let entries = [
+        entry(MARK_TIME, I64, c"time"),
+        entry(0, STRING, c"name"),
+        entry(COPIED, U8, c"byte"),
+        entry(POINTER, STRING, c"inside"),
+    ];
+    let mark = scene.schema(MARK, &entries);
+    let inside = bytes![gemm];
+    let event = bytes![1_i64, gemm, 0xABC_u64, inside.as_ptr().addr()];
+    assert_eq!(
+        scene.written(&[
+            payload(mark, &event),
+            payload(NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED, &inside)
+        ]),
+        "mark @1 {name: #0 \"gemm\", byte: Address(2748), inside: #0 \"gemm\"}"
+    );
+    let events = bytes![
+        1_i64, gemm, 0xABC_u64, 0_u64, 2_i64, 0_u64, 0xDEF_u64, 0_u64
+    ];
+    assert_eq!(
+        scene.batched(&batch(mark, &events))[1..],
+        [
+            "mark @1 {name: #0 \"gemm\", byte: Address(2748)}",
+            "mark @2 {name: Registered(None), byte: Address(3567)}"
+        ]
+    );
+}
+
+#[test]
+fn a_recording_may_lack_nulls_and_order() {
+    let journal = Journal::default();
+    let relay = Relay::to_instance(in_process(Recorder(journal.clone())));
+    let session = (relay.begin(Some(c"run"), None, Origin::Recorded)).expect("a session");
+    let register = |registration: &Registration<'_>| {
+        session.register(0, registration).expect("registered");
+    };
+    register(&Registration::Domain { name: Some(c"sim") });
+    let entry = |flags: u64, ty: u64, name: &'static CStr| EntryAttributes {
+        flags,
+        ty,
+        name: Some(name),
+        description: None,
+        detail: 0,
+        offset: 0,
+        semantics: Vec::new(),
+    };
+    let attributes = SchemaAttributes {
+        id: 0,
+        mask: u64::MAX >> 1,
+        kind: NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+        flags: MARK,
+        size: 0,
+        pack: 0,
+        name: None,
+        entries: vec![
+            entry(MARK_TIME, I64, c"time"),
+            entry(0, TEXT, c"one"),
+            entry(0, TEXT, c"two"),
+            entry(0, TEXT, c"three"),
+        ],
+    };
+    let id = 1 << 32;
+    register(&Registration::Schema { attributes, id });
+    let mut stream = session
+        .open_stream(&StreamAttributes {
+            name: Some(c"gpu"),
+            domain: 0,
+            names_domain: true,
+            scope: 0,
+            time_domain: 0,
+            interleaving: 0,
+            ordering: 0,
+            skid: 0,
+            skid_amount: 0,
+        })
+        .expect("a stream");
+    let piece = |address: u64, bytes: &[u8]| Piece {
+        address,
+        bytes: bytes.to_vec(),
+    };
+    let memory = Memory {
+        addresses: vec![0x1000],
+        pieces: vec![
+            piece(0x5003, b"later"),
+            piece(0x4000, b"ab\0cd"),
+            piece(0x3000, b""),
+        ],
+        pointers: [8, 16, 24]
+            .map(|offset| Pointer { part: 0, offset })
+            .to_vec(),
+    };
+    let mut write = |bytes: &[u8]| {
+        let payloads = [PayloadBytes {
+            schema: id,
+            bytes,
+            is_terminated: false,
+        }];
+        let call = EventCall::with_memory(&payloads, &memory);
+        stream.write(&WriteCall::Event(call))
+    };
+    write(&bytes![1_i64, 0x5003_u64, 0x4003_u64, 0x3000_u64]).expect("written");
+    assert_eq!(
+        journal.take(),
+        [
+            "begin run",
+            "open gpu",
+            "mark @1 {one: \"later\", two: \"cd\", three: \"\"}"
+        ]
+    );
+    let refused = write(&bytes![1_i64, 0x6000_u64, 0_u64, 0_u64]).expect_err("it leads nowhere");
+    assert!(
+        refused
+            .reason()
+            .contains("`one` points to 0x6000, which is in no payload of the event"),
+        "{refused}"
     );
 }

@@ -4,7 +4,7 @@ use nvtxw_abi::{EntryType, raw};
 use serde_json::{Map, Value, json};
 
 use crate::recording::{Domain, Entry};
-use crate::symbol;
+use crate::{read, symbol};
 
 /// The values of the payload by the names of the entries; `None` if its layout is not fixed.
 ///
@@ -41,6 +41,60 @@ pub(crate) fn payload(domain: &Domain, schema: u64, bytes: &[u8], flex: &[u8]) -
     Some(Value::Object(values))
 }
 
+/// The bytes of a payload, with 0xFF for those of pointers: where these lead to is another place each time.
+pub(crate) fn lasting(domain: &Domain, schema: u64, bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let known = domain.schemas.get(&schema);
+    let entries = known.and_then(|schema| schema.entries.as_deref());
+    for entry in entries.into_iter().flatten().filter(|entry| points(entry)) {
+        let at = entry.offset as usize;
+        if let Some(pointer) = bytes.get_mut(at..at + size_of::<u64>())
+            && pointer.iter().any(|byte| *byte != 0)
+        {
+            pointer.fill(0xFF);
+        }
+    }
+    bytes
+}
+
+/// Whether the entry's bytes are those of a pointer.
+fn points(entry: &Entry) -> bool {
+    let flags = entry.flags;
+    let is_text = matches!(
+        entry.ty,
+        raw::NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8 | raw::NVTX_PAYLOAD_ENTRY_TYPE_CSTRING
+    );
+    let offsets = raw::NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE
+        | raw::NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE
+        | raw::NVTX_PAYLOAD_ENTRY_FLAG_IS_ARRAY;
+    flags & raw::NVTX_PAYLOAD_ENTRY_FLAG_POINTER != 0
+        || is_text && entry.detail == 0 && flags & offsets == 0
+}
+
+/// What the entry's pointer leads to: text up to its null, or as many elements of a fixed size as the entry says.
+fn pointee(domain: &Domain, entry: &Entry, bytes: &[u8]) -> Option<Value> {
+    let address = word(bytes.get(..size_of::<u64>())?) as usize;
+    let start = std::ptr::with_exposed_provenance::<std::ffi::c_char>(address);
+    if start.is_null() {
+        return Some(Value::Null);
+    }
+    let element = Entry {
+        flags: entry.flags & raw::NVTX_PAYLOAD_ENTRY_FLAG_IS_ARRAY,
+        name: String::new(),
+        ..*entry
+    };
+    if points(&element) {
+        return read::text(start).map(Value::String);
+    }
+    let count = match element.flags {
+        0 => 1,
+        raw::NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE => entry.detail as usize,
+        _ => return None,
+    };
+    let all = read::bytes(start.cast(), domain.size(entry.ty)? * count);
+    value(domain, &element, all)
+}
+
 /// The text of a payload that is nothing else.
 pub(crate) fn text(domain: &Domain, schema: u64, bytes: &[u8]) -> Option<Value> {
     let [entry] = domain.schemas.get(&schema)?.entries.as_deref()? else {
@@ -58,9 +112,10 @@ pub(crate) fn text(domain: &Domain, schema: u64, bytes: &[u8]) -> Option<Value> 
 
 /// The entry's value, which `bytes` begins with.
 fn value(domain: &Domain, entry: &Entry, bytes: &[u8]) -> Option<Value> {
-    let indirect =
-        raw::NVTX_PAYLOAD_ENTRY_FLAG_POINTER | raw::NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE;
-    if entry.flags & indirect != 0 {
+    if points(entry) {
+        return pointee(domain, entry, bytes);
+    }
+    if entry.flags & raw::NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE != 0 {
         return None;
     }
     let style = entry.flags & raw::NVTX_PAYLOAD_ENTRY_FLAG_IS_ARRAY;

@@ -48,7 +48,8 @@ fn order(flags: u64) -> String {
 
 /// The bytes of a payload or an event, and what they say.
 fn payload(domain: &Domain, schema: u64, bytes: &[u8], flex: &[u8]) -> Value {
-    let mut line = json!({"bytes": symbol::hex(bytes)});
+    let lasting = decode::lasting(domain, schema, bytes);
+    let mut line = json!({"bytes": symbol::hex(&lasting)});
     if let Some(values) = decode::payload(domain, schema, bytes, flex) {
         line["values"] = values;
     } else if let Some(text) = decode::text(domain, schema, bytes) {

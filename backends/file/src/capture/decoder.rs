@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 use std::ffi::CStr;
 
 use nvtxw_backend::call::{
-    CounterAttributes, CounterBatchCall, EntryAttributes, EnumAttributes, EnumValue,
-    EventBatchCall, EventCall, FlexData, Memory, Message, PayloadBytes, Piece, Pointer,
+    CounterAttributes, CounterBatchCall, CounterCall, EntryAttributes, EnumAttributes, EnumValue,
+    EventBatchCall, EventCall, FlexData, Memory, Message, PayloadBytes, Piece, Pointees, Pointer,
     Registration, ResourceAttributes, SchemaAttributes, ScopeAttributes, Semantic, SemanticNode,
     StreamAttributes, TimeDomainAttributes, WriteCall,
 };
@@ -46,6 +46,16 @@ pub(super) fn decode<T>(
         }
         Kind::EventBatch => {
             let call = WriteCall::EventBatch(body.event_batch(&memory)?);
+            Record::Write { stream, call }
+        }
+        Kind::Sample | Kind::PointingSample => {
+            let has_memory = kind == Kind::PointingSample;
+            let call = WriteCall::Counter(body.sample(has_memory, &memory)?);
+            Record::Write { stream, call }
+        }
+        Kind::CounterBatch | Kind::PointingCounterBatch => {
+            let has_memory = kind == Kind::PointingCounterBatch;
+            let call = WriteCall::CounterBatch(body.counter_batch(has_memory, &memory)?);
             Record::Write { stream, call }
         }
         kind => body.record(kind, header.owner)?,
@@ -404,44 +414,71 @@ impl<'a> Body<'a> {
         self.u64()?;
         let bytes = self.raw(size)?;
         self.fill()?;
-        let memory = match has_memory {
-            true => Some(self.memory(place)?),
-            false => None,
-        };
         Ok(EventBatchCall {
             schema,
-            bytes: self.all(),
-            flex: has_flex.then_some(FlexData { bytes, offset }),
             scope,
             flags,
-            memory,
+            flex: has_flex.then_some(FlexData { bytes, offset }),
+            pointees: self.pointees(has_memory, place)?,
+            bytes: self.all(),
         })
+    }
+
+    fn sample<'m>(
+        &mut self,
+        has_memory: bool,
+        place: &'m OnceCell<Memory>,
+    ) -> Result<CounterCall<'m>>
+    where
+        'a: 'm,
+    {
+        Ok(CounterCall {
+            time: self.i64()?,
+            counter: self.u64()?,
+            pointees: self.pointees(has_memory, place)?,
+            bytes: self.all(),
+        })
+    }
+
+    fn counter_batch<'m>(
+        &mut self,
+        has_memory: bool,
+        place: &'m OnceCell<Memory>,
+    ) -> Result<CounterBatchCall<'m>>
+    where
+        'a: 'm,
+    {
+        let (counter, flags) = (self.u64()?, self.u64()?);
+        let has_times = self.flag()?;
+        let times = self.bytes()?;
+        self.fill()?;
+        Ok(CounterBatchCall {
+            counter,
+            flags,
+            timestamps: has_times.then_some(times),
+            pointees: self.pointees(has_memory, place)?,
+            bytes: self.all(),
+        })
+    }
+
+    fn pointees<'m>(
+        &mut self,
+        has_memory: bool,
+        place: &'m OnceCell<Memory>,
+    ) -> Result<Pointees<'m>> {
+        match has_memory {
+            true => self.memory(place).map(Pointees::kept),
+            false => Ok(Pointees::UNKNOWN),
+        }
     }
 
     fn write(&mut self, kind: Kind) -> Result<WriteCall<'a>> {
         Ok(match kind {
-            Kind::Sample => WriteCall::Counter {
-                time: self.i64()?,
-                counter: self.u64()?,
-                bytes: self.all(),
-            },
             Kind::NoValue => WriteCall::NoValue {
                 time: self.i64()?,
                 counter: self.u64()?,
                 reason: u8::try_from(self.u64()?).map_err(|_| "has a reason out of range")?,
             },
-            Kind::CounterBatch => {
-                let (counter, flags) = (self.u64()?, self.u64()?);
-                let has_times = self.flag()?;
-                let times = self.bytes()?;
-                self.fill()?;
-                WriteCall::CounterBatch(CounterBatchCall {
-                    counter,
-                    bytes: self.all(),
-                    flags,
-                    timestamps: has_times.then_some(times),
-                })
-            }
             Kind::SyncPoint => WriteCall::SyncPoint {
                 time_domains: (self.u64()?, self.u64()?),
                 times: (self.i64()?, self.i64()?),

@@ -366,31 +366,38 @@ impl Records {
                 }
             }
             WriteCall::EventBatch(call) => {
+                let memory = call.memory();
                 self.begin(Kind::EventBatch, stream, call.bytes, |out| {
                     out.u64(call.schema);
                     out.u64(call.scope);
                     out.u64(call.flags);
                     out.u64(call.flex.is_some().into());
-                    out.u64(call.memory.is_some().into());
+                    out.u64(memory.is_some().into());
                     let flex = call.flex.map_or(&[][..], |flex| flex.bytes);
                     out.u64(call.flex.map_or(0, |flex| flex.offset as u64));
                     out.u64(flex.len() as u64);
                     out.u64(0);
                     out.raw(flex);
                     out.raw(&ZEROS[..padding(flex.len() as u64)]);
-                    if let Some(memory) = call.memory {
+                    if let Some(memory) = &memory {
                         out.memory(memory);
                     }
                 })
             }
-            WriteCall::Counter {
-                time,
-                counter,
-                bytes,
-            } => self.begin(Kind::Sample, stream, bytes, |out| {
-                out.i64(time);
-                out.u64(counter);
-            }),
+            WriteCall::Counter(call) => {
+                let memory = call.memory();
+                let kind = match memory {
+                    None => Kind::Sample,
+                    Some(_) => Kind::PointingSample,
+                };
+                self.begin(kind, stream, call.bytes, |out| {
+                    out.i64(call.time);
+                    out.u64(call.counter);
+                    if let Some(memory) = &memory {
+                        out.memory(memory);
+                    }
+                })
+            }
             WriteCall::NoValue {
                 time,
                 counter,
@@ -401,7 +408,12 @@ impl Records {
                 out.u64(reason.into());
             }),
             WriteCall::CounterBatch(call) => {
-                self.begin(Kind::CounterBatch, stream, call.bytes, |out| {
+                let memory = call.memory();
+                let kind = match memory {
+                    None => Kind::CounterBatch,
+                    Some(_) => Kind::PointingCounterBatch,
+                };
+                self.begin(kind, stream, call.bytes, |out| {
                     out.u64(call.counter);
                     out.u64(call.flags);
                     out.u64(call.timestamps.is_some().into());
@@ -409,6 +421,9 @@ impl Records {
                     out.u64(times.len() as u64);
                     out.raw(times);
                     out.raw(&ZEROS[..padding(times.len() as u64)]);
+                    if let Some(memory) = &memory {
+                        out.memory(memory);
+                    }
                 })
             }
             WriteCall::SyncPoint {

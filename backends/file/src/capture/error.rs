@@ -48,7 +48,7 @@ impl fmt::Display for CaptureError {
             ),
             Self::Version { found } => write!(
                 f,
-                "this is a capture of version {found}, and this program reads version {}: use the release that has written it",
+                "this is a capture of version {found}, and this program reads versions 1 to {}: use the release that has written it",
                 super::frame::VERSION
             ),
             Self::ByteOrder => f.write_str(

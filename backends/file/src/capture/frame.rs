@@ -2,8 +2,9 @@
 
 /// What the file begins with.
 pub(super) const MAGIC: [u8; 8] = *b"NVTXWCAP";
-/// The version of the format: of another one nothing can be told.
-pub(super) const VERSION: u16 = 1;
+/// The version of the format. Version 1 is this one without the kinds of records that have pointers of samples, and without the
+/// nulls of what pointers lead to. Of another one nothing can be told.
+pub(super) const VERSION: u16 = 2;
 /// In a file, its own bytes tell in which order those of numbers are.
 pub(super) const ORDER: u16 = 0x0102;
 /// Bytes of the file's header.
@@ -39,12 +40,14 @@ pub(super) enum Kind {
     SyncPoint = 21,
     SyncPoints = 22,
     Conversion = 23,
+    PointingSample = 24,
+    PointingCounterBatch = 25,
     Refused = 32,
     Refusals = 33,
 }
 
 impl Kind {
-    const ALL: [Self; 23] = [
+    const ALL: [Self; 25] = [
         Self::Begin,
         Self::End,
         Self::Domain,
@@ -66,6 +69,8 @@ impl Kind {
         Self::SyncPoint,
         Self::SyncPoints,
         Self::Conversion,
+        Self::PointingSample,
+        Self::PointingCounterBatch,
         Self::Refused,
         Self::Refusals,
     ];

@@ -44,7 +44,7 @@ impl<R: Read> Reader<R> {
     /// Reads the file's header. `input` is best buffered, or is asked for many short pieces.
     ///
     /// # Errors
-    /// If it is none of this version and byte order, or can't be read.
+    /// If it is none of this version or an earlier one, and of this byte order, or can't be read.
     pub fn new(mut input: R) -> Result<Self, CaptureError> {
         let mut header = [0; FILE_HEADER];
         let read = fill(&mut input, &mut header)
@@ -58,7 +58,7 @@ impl<R: Read> Reader<R> {
             order if order == ORDER.swap_bytes() => return Err(CaptureError::ByteOrder),
             _ => return Err(CaptureError::NotACapture),
         }
-        if number(10) != VERSION {
+        if !(1..=VERSION).contains(&number(10)) {
             return Err(CaptureError::Version { found: number(10) });
         }
         Ok(Self {

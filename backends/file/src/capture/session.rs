@@ -174,12 +174,7 @@ impl Stream for CaptureStream {
     }
 
     fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
-        let memory = batch.memory();
-        let mut call = batch.call();
-        if let WriteCall::EventBatch(call) = &mut call {
-            call.memory = memory.as_ref();
-        }
-        self.write(&call)
+        self.write(&batch.call())
     }
 
     fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
