@@ -13,9 +13,20 @@ const PATH: &str = "NVTXW_CRASH_PATH";
 /// Progress that the child told: a subject, and how far it is.
 pub type Progress = (u8, u64);
 
+/// A process that is killed when it is dropped, so that none stays behind where a test fails.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A child that runs, and what it tells.
 pub struct Running {
-    child: Child,
+    child: Killed,
     told: JoinHandle<Vec<Progress>>,
 }
 
@@ -81,18 +92,19 @@ impl Running {
             }
             told
         });
+        let child = Killed(child);
         Self { child, told }
     }
 
     /// Kills it at once.
     pub fn kill(mut self) -> Ended {
-        self.child.kill().expect("it can be killed");
+        self.child.0.kill().expect("it can be killed");
         self.wait()
     }
 
     /// Waits for its own end.
     pub fn wait(mut self) -> Ended {
-        let status = self.child.wait().expect("a child");
+        let status = self.child.0.wait().expect("a child");
         Ended {
             status,
             told: self.told.join().expect("records"),
