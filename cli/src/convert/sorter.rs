@@ -1,5 +1,6 @@
 //! Sorts more records than memory holds.
 
+use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
@@ -56,15 +57,21 @@ const MERGE_BYTES: usize = 16 << 20;
 pub struct Sorter {
     budget: usize,
     folder: PathBuf,
+    memory: Memory,
+    file: Option<File>,
+    /// Where each run is in the file.
+    runs: Vec<(u64, u64)>,
+    earliest: i64,
+}
+
+/// Records in memory.
+#[derive(Default)]
+pub struct Memory {
     bytes: Vec<u8>,
     /// Where each record is in `bytes`.
     index: Vec<(Key, u32, u32)>,
     /// The places in `index` of those that were there when it was sorted, in order.
     order: Vec<u32>,
-    file: Option<File>,
-    /// Where each run is in the file.
-    runs: Vec<(u64, u64)>,
-    earliest: i64,
 }
 
 impl Sorter {
@@ -73,9 +80,7 @@ impl Sorter {
         Self {
             budget,
             folder: folder.to_owned(),
-            bytes: Vec::new(),
-            index: Vec::new(),
-            order: Vec::new(),
+            memory: Memory::default(),
             file: None,
             runs: Vec::new(),
             earliest: i64::MAX,
@@ -90,41 +95,95 @@ impl Sorter {
     pub fn push(&mut self, key: Key, record: &[u8]) -> io::Result<()> {
         self.earliest = self.earliest.min(key.time);
         let entry = size_of::<(Key, u32, u32)>() + size_of::<u32>();
-        let used = self.bytes.len() + self.index.len() * entry;
-        if used + record.len() + entry > self.budget && !self.index.is_empty() {
+        let Memory { bytes, index, .. } = &mut self.memory;
+        let used = bytes.len() + index.len() * entry;
+        if used + record.len() + entry > self.budget && !index.is_empty() {
             self.spill()?;
         }
-        let place = (self.bytes.len() as u32, record.len() as u32);
-        self.index.push((key, place.0, place.1));
-        self.bytes.extend_from_slice(record);
+        self.memory.push(key, record);
         Ok(())
     }
 
     fn spill(&mut self) -> io::Result<()> {
-        self.sort();
+        self.memory.sort();
         let mut file = match self.file.take() {
             Some(file) => file,
             None => tempfile::tempfile_in(&self.folder)?,
         };
         let start = file.seek(SeekFrom::End(0))?;
         let mut out = io::BufWriter::with_capacity(1 << 20, file);
-        for &place in &self.order {
-            let (key, at, len) = self.index[place as usize];
+        let mut place = 0;
+        while let Some((key, record)) = self.memory.in_order(place) {
             out.write_all(&key.to_bytes())?;
-            out.write_all(&len.to_le_bytes())?;
-            out.write_all(&self.bytes[at as usize..][..len as usize])?;
+            out.write_all(&(record.len() as u32).to_le_bytes())?;
+            out.write_all(record)?;
+            place += 1;
         }
         let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         self.runs.push((start, file.stream_position()?));
         self.file = Some(file);
-        self.index.clear();
-        self.order.clear();
-        self.bytes.clear();
+        self.memory.clear();
         Ok(())
     }
 
     /// Sorts what is in memory, so that there is little to do for [`sorted`](Self::sorted).
     pub fn sort(&mut self) {
+        self.memory.sort();
+    }
+
+    /// The records in order.
+    pub fn sorted(mut self) -> io::Result<Sorted> {
+        if self.is_in_memory()? {
+            return Ok(Sorted::Memory {
+                records: self.memory,
+                next: 0,
+            });
+        }
+        drop(self.memory);
+        let file = self.file.expect("there are runs");
+        Ok(Sorted::File(Merge::new(file, &self.runs)?))
+    }
+
+    /// The same, of a sorter that goes on.
+    pub fn walk(&mut self) -> io::Result<Sorted<&Memory>> {
+        if self.is_in_memory()? {
+            return Ok(Sorted::Memory {
+                records: &self.memory,
+                next: 0,
+            });
+        }
+        self.memory = Memory::default();
+        let file = self.file.as_ref().expect("there are runs").try_clone()?;
+        Ok(Sorted::File(Merge::new(file, &self.runs)?))
+    }
+
+    /// Whether all records are in memory, and in order there; else all are in the file.
+    fn is_in_memory(&mut self) -> io::Result<bool> {
+        if self.runs.is_empty() {
+            self.memory.sort();
+            return Ok(true);
+        }
+        if !self.memory.index.is_empty() {
+            self.spill()?;
+        }
+        Ok(false)
+    }
+}
+
+impl Memory {
+    fn push(&mut self, key: Key, record: &[u8]) {
+        let (at, len) = (self.bytes.len() as u32, record.len() as u32);
+        self.index.push((key, at, len));
+        self.bytes.extend_from_slice(record);
+    }
+
+    fn clear(&mut self) {
+        self.index.clear();
+        self.order.clear();
+        self.bytes.clear();
+    }
+
+    fn sort(&mut self) {
         let sorted = self.order.len() as u32;
         self.order.extend(sorted..self.index.len() as u32);
         let key = |place: u32| &self.index[place as usize].0;
@@ -144,40 +203,11 @@ impl Sorter {
         }
     }
 
-    /// The records in order.
-    pub fn sorted(mut self) -> io::Result<Sorted> {
-        if self.runs.is_empty() {
-            self.sort();
-            return Ok(Sorted::Memory {
-                bytes: self.bytes,
-                index: self.index,
-                order: self.order,
-                next: 0,
-            });
-        }
-        if !self.index.is_empty() {
-            self.spill()?;
-        }
-        let file = self.file.expect("there are runs");
-        let capacity = (MERGE_BYTES / self.runs.len()).max(1 << 14);
-        let mut merge = Merge {
-            file,
-            runs: Vec::new(),
-            heads: BinaryHeap::new(),
-            last: None,
-        };
-        for (at, end) in self.runs {
-            merge.runs.push(Run {
-                at,
-                end,
-                buffer: vec![0; capacity],
-                start: 0,
-                filled: 0,
-                record: Vec::new(),
-            });
-            merge.advance(merge.runs.len() - 1)?;
-        }
-        Ok(Sorted::File(merge))
+    /// The record at a place of the order.
+    fn in_order(&self, place: usize) -> Option<(Key, &[u8])> {
+        let &place = self.order.get(place)?;
+        let (key, at, len) = self.index[place as usize];
+        Some((key, &self.bytes[at as usize..][..len as usize]))
     }
 }
 
@@ -200,13 +230,8 @@ fn grouped(places: &[u32], last: usize, group: impl Fn(u32) -> u64) -> Vec<u32> 
 }
 
 /// Records in the order of their keys.
-pub enum Sorted {
-    Memory {
-        bytes: Vec<u8>,
-        index: Vec<(Key, u32, u32)>,
-        order: Vec<u32>,
-        next: usize,
-    },
+pub enum Sorted<M = Memory> {
+    Memory { records: M, next: usize },
     File(Merge),
 }
 
@@ -229,12 +254,13 @@ struct Run {
     record: Vec<u8>,
 }
 
-impl Sorted {
+impl<M: Borrow<Memory>> Sorted<M> {
     /// How many records at most have one key; `None` where only the file tells.
     pub fn most_of_a_key(&self) -> Option<usize> {
-        let Self::Memory { index, order, .. } = self else {
+        let Self::Memory { records, .. } = self else {
             return None;
         };
+        let Memory { index, order, .. } = records.borrow();
         let key = |place: u32| index[place as usize].0;
         let of_keys = order.chunk_by(|&a, &b| key(a) == key(b));
         Some(of_keys.map(<[u32]>::len).max().unwrap_or(0))
@@ -242,18 +268,9 @@ impl Sorted {
 
     pub fn next(&mut self) -> io::Result<Option<(Key, &[u8])>> {
         match self {
-            Self::Memory {
-                bytes,
-                index,
-                order,
-                next,
-            } => {
-                let Some(&place) = order.get(*next) else {
-                    return Ok(None);
-                };
+            Self::Memory { records, next } => {
                 *next += 1;
-                let (key, at, len) = index[place as usize];
-                Ok(Some((key, &bytes[at as usize..][..len as usize])))
+                Ok(M::borrow(records).in_order(*next - 1))
             }
             Self::File(merge) => merge.next(),
         }
@@ -261,6 +278,27 @@ impl Sorted {
 }
 
 impl Merge {
+    fn new(file: File, runs: &[(u64, u64)]) -> io::Result<Self> {
+        let capacity = (MERGE_BYTES / runs.len()).max(1 << 14);
+        let mut merge = Self {
+            file,
+            runs: Vec::new(),
+            heads: BinaryHeap::new(),
+            last: None,
+        };
+        for &(at, end) in runs {
+            merge.runs.push(Run {
+                at,
+                end,
+                buffer: vec![0; capacity],
+                start: 0,
+                filled: 0,
+                record: Vec::new(),
+            });
+            merge.advance(merge.runs.len() - 1)?;
+        }
+        Ok(merge)
+    }
     fn next(&mut self) -> io::Result<Option<(Key, &[u8])>> {
         if let Some(run) = self.last.take() {
             self.advance(run)?;
@@ -344,17 +382,31 @@ mod tests {
         want.sort();
         for budget in [1, 1 << 12, 1 << 30] {
             let mut sorter = Sorter::new(budget, &std::env::temp_dir());
-            for (key, record) in &records {
+            for (number, (key, record)) in records.iter().enumerate() {
                 sorter.push(*key, record).unwrap();
+                if number == records.len() / 2 {
+                    let before = all(&mut sorter.walk().unwrap());
+                    assert!(before.is_sorted() && before.len() == number + 1);
+                }
             }
             assert_eq!(sorter.runs.is_empty(), budget == 1 << 30);
-            let mut sorted = sorter.sorted().unwrap();
-            let mut found = Vec::new();
-            while let Some((key, record)) = sorted.next().unwrap() {
-                found.push((key, record.to_vec()));
-            }
-            assert!(found == want, "with {budget} bytes");
+            assert!(
+                all(&mut sorter.walk().unwrap()) == want,
+                "with {budget} bytes"
+            );
+            assert!(
+                all(&mut sorter.sorted().unwrap()) == want,
+                "with {budget} bytes"
+            );
         }
+    }
+
+    fn all(sorted: &mut Sorted<impl Borrow<Memory>>) -> Vec<(Key, Vec<u8>)> {
+        let mut found = Vec::new();
+        while let Some((key, record)) = sorted.next().unwrap() {
+            found.push((key, record.to_vec()));
+        }
+        found
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::{io, thread};
 
 use super::record::{self, Kind, u32_at, u64_at};
-use super::sorter::{Key, Sorted, Sorter};
+use super::sorter::{Key, Memory, Sorted, Sorter};
 use super::strings::StringId;
 use super::trace::{TIE_BYTES, Trace, end, rank};
 use crate::error::Result;
@@ -12,8 +12,6 @@ use crate::error::Result;
 /// Something that is met in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tie {
-    /// A whole range, whose key is that of its event; the number that relates it to others, or 0.
-    Range { correlation: u64 },
     /// The start of a range of that track, followed by its event's record.
     Begin { track: u32 },
     /// The end of the range that began last, followed by its event's record.
@@ -32,7 +30,6 @@ impl Tie {
 
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let (code, number, flag) = match self {
-            Self::Range { correlation } => (0, correlation, false),
             Self::Begin { track } => (1, track.into(), false),
             Self::End => (2, 0, false),
             Self::Point { flow, is_next } => (3, flow, is_next),
@@ -47,9 +44,6 @@ impl Tie {
     fn from_bytes(bytes: &[u8]) -> Self {
         let number = u64_at(bytes, 2);
         match bytes[0] {
-            0 => Self::Range {
-                correlation: number,
-            },
             1 => Self::Begin {
                 track: u32_at(bytes, 2),
             },
@@ -135,36 +129,65 @@ pub fn resolve(trace: &mut Trace) -> Result<Sorted> {
 }
 
 fn join(trace: &mut Trace, ties: Sorter, points: &mut Sorter) -> io::Result<()> {
+    // What halves make is added at the end.
+    let halves = Sorter::new(TIE_BYTES, &trace.folder);
+    let mut events = std::mem::replace(&mut trace.events, halves);
     let mut ties = thread::scope(|scope| {
-        scope.spawn(|| trace.events.sort());
+        scope.spawn(|| events.sort());
         ties.sorted()
     })?;
+    meet(trace, &mut events, &mut ties, points)?;
+    let mut halves = std::mem::replace(&mut trace.events, events).sorted()?;
+    while let Some((key, record)) = halves.next()? {
+        trace.events.push(key, record)?;
+    }
+    Ok(())
+}
+
+/// Goes through ranges and ties in the order of time.
+fn meet(
+    trace: &mut Trace,
+    events: &mut Sorter,
+    ties: &mut Sorted,
+    points: &mut Sorter,
+) -> io::Result<()> {
+    let mut events = events.walk()?;
     let (mut group, mut number) = (Group::new(), None);
-    while let Some((key, bytes)) = ties.next()? {
+    let mut range = next_range(&mut events)?;
+    let mut tie = ties.next()?;
+    loop {
+        let key = match (&range, &tie) {
+            (Some((range, _)), Some((tie, _))) => *range.min(tie),
+            (Some((key, _)), None) | (None, Some((key, _))) => *key,
+            (None, None) => break,
+        };
         if number != Some(key.group) {
             let before = std::mem::replace(&mut group, Group::new());
             leave(trace, number, before, points)?;
             number = Some(key.group);
         }
-        match Tie::from_bytes(bytes) {
-            Tie::Range { correlation } => {
-                let mut flows = std::mem::take(&mut group.next);
-                for (flow, ..) in flows.drain(..) {
-                    tell(points, flow, key, correlation)?;
-                }
-                group.next = flows;
-                begin(
-                    &mut group,
-                    Around {
-                        start: key.time,
-                        end: Some(end(&key)),
-                        number: key.number,
-                        correlation,
-                        half: None,
-                        flows: Vec::new(),
-                    },
-                );
+        if let Some((_, correlation)) = range.take_if(|(first, _)| *first == key) {
+            let mut flows = std::mem::take(&mut group.next);
+            for (flow, ..) in flows.drain(..) {
+                tell(points, flow, key, correlation)?;
             }
+            group.next = flows;
+            begin(
+                &mut group,
+                Around {
+                    start: key.time,
+                    end: Some(end(&key)),
+                    number: key.number,
+                    correlation,
+                    half: None,
+                    flows: Vec::new(),
+                },
+            );
+            range = next_range(&mut events)?;
+            continue;
+        }
+        let (_, bytes) = tie.expect("one of them has the key");
+        match Tie::from_bytes(bytes) {
             Tie::Begin { track } => {
                 let record = bytes[Tie::SIZE..].to_vec();
                 let flows = group.next.drain(..).map(|(flow, ..)| flow).collect();
@@ -185,6 +208,7 @@ fn join(trace: &mut Trace, ties: Sorter, points: &mut Sorter) -> io::Result<()> 
                 let Some(last) = group.half(head.name) else {
                     let kind = "the end of a range that did not begin is left out";
                     trace.warnings.add_event(kind, key.number, key.time);
+                    tie = ties.next()?;
                     continue;
                 };
                 group.nests &= group.is_around(last, key.time);
@@ -205,8 +229,20 @@ fn join(trace: &mut Trace, ties: Sorter, points: &mut Sorter) -> io::Result<()> 
                 }
             }
         }
+        tie = ties.next()?;
     }
     leave(trace, number, group, points)
+}
+
+/// The next range, and the number that relates it to others, or 0.
+fn next_range(events: &mut Sorted<&Memory>) -> io::Result<Option<(Key, u64)>> {
+    while let Some((key, record)) = events.next()? {
+        let (head, _) = record::split(record);
+        if head.kind == Kind::Range {
+            return Ok(Some((key, head.correlation)));
+        }
+    }
+    Ok(None)
 }
 
 fn begin(group: &mut Group, range: Around) {

@@ -29,7 +29,7 @@ pub struct Trace {
     pub warnings: Warnings,
     /// By track and time.
     pub events: Sorter,
-    /// Halves of ranges, points of flows, and where ranges are, by track and time.
+    /// Halves of ranges and points of flows, by track and time.
     pub ties: Sorter,
     /// Where sorters put what memory doesn't hold.
     pub folder: PathBuf,
@@ -184,11 +184,7 @@ impl Trace {
             number: self.number,
         };
         self.tracks.all[track as usize].is_used = true;
-        self.events.push(key, &self.record)?;
-        let tie = Tie::Range {
-            correlation: self.values.correlation(),
-        };
-        self.ties.push(key, &tie.to_bytes())
+        self.events.push(key, &self.record)
     }
 
     fn half(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
