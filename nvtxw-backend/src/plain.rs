@@ -59,29 +59,34 @@ impl<'b, 'a> PlainEvents<'b, 'a> {
     #[inline(always)]
     pub fn take_while(&mut self, mut take: impl FnMut(&PlainEvent<'a>) -> bool) {
         let schema = self.batch.schema();
-        // One loop for all, so that what `take` does is a part of it.
-        while let Some((bytes, behind)) = self.rest.split_at_checked(schema.size()) {
-            let (text, steps) = match &self.text {
-                None => (None, None),
-                Some((message, flex)) => {
+        let (size, work) = (schema.size(), schema.plan.work);
+        // Two loops on a local, so that each is as short as it can be.
+        let mut rest = self.rest;
+        match &self.text {
+            None => {
+                while let Some(behind) = rest.get(size..).filter(|_| !rest.is_empty())
+                    && take(&PlainEvent::single(rest, None))
+                {
+                    rest = behind;
+                }
+            }
+            Some((message, flex)) => {
+                while let Some((bytes, behind)) = rest.split_at_checked(size) {
                     let steps = self.steps.clone();
-                    if !steps.try_take(schema.plan.work) {
-                        return;
+                    if !steps.try_take(work) {
+                        break;
                     }
                     let Some(text) = message.flexible_text(bytes, flex, &steps) else {
-                        return;
+                        break;
                     };
-                    (Some(text), Some(steps))
+                    if !take(&PlainEvent::single(rest, Some(text))) {
+                        break;
+                    }
+                    (rest, self.steps) = (behind, steps);
                 }
-            };
-            if !take(&PlainEvent { bytes, text }) {
-                return;
-            }
-            self.rest = behind;
-            if let Some(steps) = steps {
-                self.steps = steps;
             }
         }
+        self.rest = rest;
     }
 
     /// Reads the next event as [`EventBatch::events`] does, and goes on to the one behind it. `None` if it is bad, and if there

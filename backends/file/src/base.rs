@@ -90,9 +90,41 @@ pub(crate) fn shift(base: i64, time: i64) -> Option<u64> {
     time.checked_sub(base)?.try_into().ok()
 }
 
+/// The same for two times of which the second is not before the first.
+#[inline(always)]
+pub(crate) fn shift_both(base: i64, start: i64, end: i64) -> Option<[u64; 2]> {
+    debug_assert!(start <= end);
+    let [from, to] = [start, end].map(|time| time.wrapping_sub(base));
+    // Beyond the greatest time the second difference wraps.
+    (start >= base && to >= 0).then_some([from as u64, to as u64])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_times_are_shifted_as_each_is() {
+        let times = [
+            i64::MIN,
+            NEGATIVE - 1,
+            NEGATIVE,
+            -1,
+            0,
+            1,
+            (1 << 62) - 1,
+            1 << 62,
+            i64::MAX,
+        ];
+        for base in [0, 5, NEGATIVE, i64::MIN] {
+            for (index, &start) in times.iter().enumerate() {
+                for &end in &times[index..] {
+                    let want = shift(base, start).zip(shift(base, end));
+                    assert_eq!(shift_both(base, start, end).map(<(u64, u64)>::from), want);
+                }
+            }
+        }
+    }
 
     #[test]
     fn shift_takes_exactly_the_times_that_a_reader_keeps() {

@@ -23,7 +23,7 @@ pub(crate) struct Texts {
     /// first slot that is looked at.
     slots: Vec<Slot>,
     /// What keys stood for, by the key's low bits.
-    recent: Vec<Recent>,
+    recent: Option<Box<[Recent; RECENT]>>,
 }
 
 /// A text's place in the table.
@@ -130,22 +130,22 @@ impl Texts {
     /// forgotten since.
     #[inline]
     pub(crate) fn recent(&self, key: u64) -> Option<u32> {
-        let recent = self.recent.get(key as usize % RECENT)?;
+        let recent = &self.recent.as_ref()?[key as usize % RECENT];
         (recent.key == key).then_some(recent.number)
     }
 
     /// The same as the bytes of a varint, and how many there are.
     #[inline(always)]
     pub(crate) fn recent_varint(&self, key: u64) -> Option<(u64, usize)> {
-        let recent = self.recent.get(key as usize % RECENT)?;
+        let recent = &self.recent.as_ref()?[key as usize % RECENT];
         (recent.key == key).then_some(recent.varint.word())
     }
 
     pub(crate) fn remember(&mut self, key: u64, number: u32) {
-        if self.recent.is_empty() {
-            self.recent = vec![Recent::default(); RECENT];
-        }
-        self.recent[key as usize % RECENT] = Recent {
+        let recent = self
+            .recent
+            .get_or_insert_with(|| Box::new([Recent::default(); RECENT]));
+        recent[key as usize % RECENT] = Recent {
             key,
             number,
             varint: ShortVarint::of(number),

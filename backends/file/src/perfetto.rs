@@ -21,7 +21,6 @@ use self::bundle::Bundler;
 use self::encoder::Encoder;
 use self::framing::PACKETS;
 use self::packet::{Header, Packets};
-use self::quick::QuickRanges;
 use self::rewrite::PacketRewrite;
 use crate::base::{TimeBase, outside_base, shift};
 use crate::config::Settings;
@@ -139,17 +138,10 @@ impl FormatStream for PerfettoStream {
 
     #[inline]
     fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges> {
-        let (quick, texts, times) = self.encoder.quick(schema)?;
         let nests = schema.role() == SchemaRole::Event(EventKind::RangePushPop);
         let lane = self.packets.ready_lane(place, nests)?;
         let base = self.session.base.expected();
-        Some(QuickRanges {
-            quick,
-            texts,
-            times,
-            lane,
-            base,
-        })
+        self.encoder.quick_ranges(schema, lane, base)
     }
 
     #[inline]

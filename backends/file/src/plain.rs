@@ -1,5 +1,7 @@
 //! Payloads with fields at fixed places.
 
+use std::hint::cold_path;
+
 use nvtxw_backend::{EntryType, Field, FieldKind, FieldRole, Schema, TimestampRole};
 
 /// Where the usual ranges of a schema have what they need: two times, perhaps a message that is
@@ -11,6 +13,8 @@ pub(crate) struct Usual {
     name: Option<usize>,
     category: Option<usize>,
     color: Option<usize>,
+    /// Whether there is a category or a colour.
+    pub(crate) has_more: bool,
 }
 
 /// A usual range.
@@ -51,33 +55,60 @@ impl Usual {
             name,
             category,
             color,
+            has_more: category.or(color).is_some(),
         })
     }
 
+    /// Whether all of it is [near](Near).
+    pub(crate) fn is_near(&self) -> bool {
+        let all = [self.name, self.category, self.color];
+        let mut all = all.into_iter().flatten().chain([self.start, self.end]);
+        all.all(is_near)
+    }
+
     /// `None` for a range that ends before it starts, or has a colour.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn read(&self, payload: &[u8]) -> Option<UsualRange> {
-        let start = i64::from_ne_bytes(bytes(payload, self.start));
-        let end = i64::from_ne_bytes(bytes(payload, self.end));
-        if end < start || number(payload, self.color) != 0 {
-            return None;
-        }
+        let (start, end) = self.times(payload)?;
         Some(UsualRange {
             start,
             end,
-            name: match self.name {
-                None => 0,
-                Some(at) => u64::from_ne_bytes(bytes(payload, at)),
-            },
-            category: number(payload, self.category),
+            name: self.name(payload),
+            category: self.category(payload)?,
         })
+    }
+
+    /// Start and end; `None` for a range that ends before it starts.
+    #[inline(always)]
+    pub(crate) fn times(&self, payload: &(impl Payload + ?Sized)) -> Option<(i64, i64)> {
+        let start = i64::from_ne_bytes(payload.bytes(self.start));
+        let end = i64::from_ne_bytes(payload.bytes(self.end));
+        (start <= end).then_some((start, end))
+    }
+
+    /// The handle of the name; 0 if there is none in the payload.
+    #[inline(always)]
+    pub(crate) fn name(&self, payload: &(impl Payload + ?Sized)) -> u64 {
+        match self.name {
+            Some(at) => u64::from_ne_bytes(payload.bytes(at)),
+            None => {
+                cold_path();
+                0
+            }
+        }
+    }
+
+    /// The category, or 0; `None` for a range that has a colour.
+    #[inline(always)]
+    pub(crate) fn category(&self, payload: &(impl Payload + ?Sized)) -> Option<u32> {
+        (number(payload, self.color) == 0).then(|| number(payload, self.category))
     }
 }
 
 /// 0 if there is none.
 #[inline(always)]
-fn number(payload: &[u8], at: Option<usize>) -> u32 {
-    at.map_or(0, |at| u32::from_ne_bytes(bytes(payload, at)))
+fn number(payload: &(impl Payload + ?Sized), at: Option<usize>) -> u32 {
+    at.map_or(0, |at| u32::from_ne_bytes(payload.bytes(at)))
 }
 
 /// Whether a field is one value of this type.
@@ -132,19 +163,19 @@ impl Load {
     }
 
     #[inline(always)]
-    pub(crate) fn read(self, payload: &[u8], at: usize) -> Loaded {
+    pub(crate) fn read(self, payload: &(impl Payload + ?Sized), at: usize) -> Loaded {
         match self {
-            Self::I8 => Loaded::Signed(i8::from_ne_bytes(bytes(payload, at)).into()),
-            Self::I16 => Loaded::Signed(i16::from_ne_bytes(bytes(payload, at)).into()),
-            Self::I32 => Loaded::Signed(i32::from_ne_bytes(bytes(payload, at)).into()),
-            Self::I64 => Loaded::Signed(i64::from_ne_bytes(bytes(payload, at))),
-            Self::U8 => Loaded::Unsigned(u8::from_ne_bytes(bytes(payload, at)).into()),
-            Self::U16 => Loaded::Unsigned(u16::from_ne_bytes(bytes(payload, at)).into()),
-            Self::U32 => Loaded::Unsigned(u32::from_ne_bytes(bytes(payload, at)).into()),
-            Self::U64 => Loaded::Unsigned(u64::from_ne_bytes(bytes(payload, at))),
-            Self::Address => Loaded::Address(u64::from_ne_bytes(bytes(payload, at))),
-            Self::F32 => Loaded::Single(f32::from_ne_bytes(bytes(payload, at))),
-            Self::F64 => Loaded::Double(f64::from_ne_bytes(bytes(payload, at))),
+            Self::I8 => Loaded::Signed(i8::from_ne_bytes(payload.bytes(at)).into()),
+            Self::I16 => Loaded::Signed(i16::from_ne_bytes(payload.bytes(at)).into()),
+            Self::I32 => Loaded::Signed(i32::from_ne_bytes(payload.bytes(at)).into()),
+            Self::I64 => Loaded::Signed(i64::from_ne_bytes(payload.bytes(at))),
+            Self::U8 => Loaded::Unsigned(u8::from_ne_bytes(payload.bytes(at)).into()),
+            Self::U16 => Loaded::Unsigned(u16::from_ne_bytes(payload.bytes(at)).into()),
+            Self::U32 => Loaded::Unsigned(u32::from_ne_bytes(payload.bytes(at)).into()),
+            Self::U64 => Loaded::Unsigned(u64::from_ne_bytes(payload.bytes(at))),
+            Self::Address => Loaded::Address(u64::from_ne_bytes(payload.bytes(at))),
+            Self::F32 => Loaded::Single(f32::from_ne_bytes(payload.bytes(at))),
+            Self::F64 => Loaded::Double(f64::from_ne_bytes(payload.bytes(at))),
         }
     }
 }
@@ -159,10 +190,62 @@ pub(crate) enum Loaded {
     Double(f64),
 }
 
-/// The bytes of a payload's field; a payload has all of its schema's.
-#[inline(always)]
-fn bytes<const N: usize>(payload: &[u8], offset: usize) -> [u8; N] {
-    let mut bytes = [0; N];
-    bytes.copy_from_slice(&payload[offset..offset + N]);
-    bytes
+/// The bytes of a payload, which has all of its schema's, and perhaps others behind.
+pub(crate) trait Payload {
+    /// The bytes of a field.
+    fn bytes<const N: usize>(&self, offset: usize) -> [u8; N];
+}
+
+impl Payload for [u8] {
+    #[inline(always)]
+    fn bytes<const N: usize>(&self, offset: usize) -> [u8; N] {
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&self[offset..offset + N]);
+        bytes
+    }
+}
+
+/// Fields that begin before this are near.
+const NEAR: usize = 128;
+
+/// All bytes that [near](is_near) fields of a payload are in. Their places need no checks.
+pub(crate) type Near = [u8; NEAR + 8];
+
+/// Whether a field that begins there can be read from [`Near`] bytes.
+pub(crate) fn is_near(offset: usize) -> bool {
+    offset < NEAR
+}
+
+impl Payload for Near {
+    #[inline(always)]
+    fn bytes<const N: usize>(&self, offset: usize) -> [u8; N] {
+        const { assert!(N <= 8) };
+        let (at, mut bytes) = (offset % NEAR, [0; N]);
+        bytes.copy_from_slice(&self[at..at + N]);
+        bytes
+    }
+}
+
+/// Where the near bytes of a payload are copied to that has too few behind it.
+pub(crate) struct Copied(Near);
+
+impl Default for Copied {
+    fn default() -> Self {
+        Self([0; NEAR + 8])
+    }
+}
+
+impl Copied {
+    /// The near bytes of a payload.
+    #[inline(always)]
+    pub(crate) fn near<'p>(&'p mut self, payload: &'p [u8]) -> &'p Near {
+        match payload.first_chunk() {
+            Some(near) => near,
+            None => {
+                cold_path();
+                self.0[..payload.len()].copy_from_slice(payload);
+                &self.0
+            }
+        }
+    }
 }

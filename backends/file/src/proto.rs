@@ -2,6 +2,8 @@
 
 mod read;
 
+use std::hint::cold_path;
+
 pub(crate) use read::{Fields, Value, first_uint, nested};
 
 /// The wire types that we use.
@@ -61,18 +63,17 @@ impl Writer {
         self.len = self.len.min(len);
     }
 
-    /// Room for a message of less than [`SLOT`] bytes.
+    /// Room for a message of less than [`SLOT`] bytes. `None` if there is none yet: the next one finds it.
     #[inline(always)]
-    pub(crate) fn slot(&mut self) -> Slot<'_> {
-        self.reserve(SLOT + 8);
-        let (room, _) = self.bytes[self.len..]
-            .split_first_chunk_mut()
-            .expect("the room was made");
-        Slot {
-            room,
-            len: 0,
-            kept: &mut self.len,
+    pub(crate) fn slot(&mut self) -> Option<Slot<'_>> {
+        let (len, size) = (self.len, self.bytes.len());
+        if size < len || size - len < SLOT + 8 {
+            self.grow(SLOT + 8);
+            return None;
         }
+        let room = self.bytes[len..].first_chunk_mut()?;
+        let kept = &mut self.len;
+        Some(Slot { room, len: 0, kept })
     }
 
     /// Fields that are already encoded.
@@ -252,10 +253,13 @@ pub(crate) const fn tag_byte(field: u32, is_bytes: bool) -> u64 {
 /// How many bytes a [`Slot`] has.
 pub(crate) const SLOT: usize = 256;
 
+/// The bytes of a slot.
+pub(crate) type Room = [u8; SLOT + 8];
+
 /// Room at the end of a writer for a message of less than [`SLOT`] bytes, which is written once it
 /// is [kept](Slot::keep). What would go beyond does harm to that message only.
 pub(crate) struct Slot<'w> {
-    room: &'w mut [u8; SLOT + 8],
+    room: &'w mut Room,
     len: usize,
     /// The writer's length.
     kept: &'w mut usize,
@@ -288,16 +292,23 @@ impl Slot<'_> {
         }
     }
 
-    /// The same, in few steps for what is less than 2^28.
+    /// Writes what takes the room and what is written of it, and returns how much that is then.
     #[inline(always)]
-    pub(crate) fn small_varint(&mut self, value: u64) {
-        match value < SMALL {
-            true => {
-                let (word, len) = small_varint(value);
-                self.word(word, len);
-            }
-            false => self.varint(value),
-        }
+    pub(crate) fn with(&mut self, write: impl FnOnce(&mut Room, usize) -> usize) {
+        self.len = write(self.room, self.len);
+    }
+
+    /// What is written where `len` bytes of a room are.
+    #[inline]
+    pub(crate) fn at(room: &mut Room, len: usize, write: impl FnOnce(&mut Slot<'_>)) -> usize {
+        let mut kept = 0;
+        let mut slot = Slot {
+            room,
+            len,
+            kept: &mut kept,
+        };
+        write(&mut slot);
+        slot.len
     }
 
     #[inline(always)]
@@ -339,10 +350,24 @@ const SMALL_BITS: u32 = 28;
 /// The same for a [small](SMALL) number.
 #[inline(always)]
 pub(crate) fn small_varint(value: u64) -> (u64, usize) {
-    let len = ((value | 1).ilog2() as usize * 9 + 73) / 64;
-    let more = 0x0080_8080 >> (32 - 8 * len);
-    (spread_small(value) | more, len)
+    let shape = SMALL_SHAPES[(value | 1).ilog2() as usize];
+    (
+        spread_small(value) | shape & u64::from(u32::MAX),
+        (shape >> 32) as usize,
+    )
 }
+
+/// By the highest bit of a small number: how many bytes its varint takes, and below these 32 bits the top bits of all
+/// its bytes but the last.
+const SMALL_SHAPES: [u64; 64] = {
+    let (mut shapes, mut bit) = ([0; 64], 0);
+    while bit < SMALL_BITS {
+        let len = bit / 7 + 1;
+        shapes[bit as usize] = (len as u64) << 32 | 0x0080_8080 >> (32 - 8 * len);
+        bit += 1;
+    }
+    shapes
+};
 
 /// The groups of seven bits of a small number, each in a byte.
 #[inline(always)]
@@ -351,16 +376,20 @@ fn spread_small(value: u64) -> u64 {
     wide & 0x007F_007F | (wide & 0x3F80_3F80) << 1
 }
 
-/// Writes numbers whose upper bits hardly change from one to the next, such as times.
-pub(crate) struct SteadyVarint {
-    /// What is left of the last number without the bits of a small one. Never 0.
+/// Two numbers as varints, lowest byte first, and how many bytes each takes.
+pub(crate) type Pair = [(u64, usize); 2];
+
+/// Encodes pairs of numbers whose upper bits hardly change from one to the next, such as times.
+pub(crate) struct Steady {
+    /// What is left of the numbers without the bits of a small one; greater than that of any if nothing is known.
     high: u64,
-    /// The bytes of that.
+    /// The bytes of that, behind four others.
     word: u64,
+    /// How many bytes each number takes.
     len: usize,
 }
 
-impl Default for SteadyVarint {
+impl Default for Steady {
     fn default() -> Self {
         Self {
             high: u64::MAX,
@@ -370,25 +399,42 @@ impl Default for SteadyVarint {
     }
 }
 
-impl SteadyVarint {
+impl Steady {
+    /// `None` if one of them takes more than a word.
     #[inline(always)]
-    pub(crate) fn write(&mut self, value: u64, out: &mut Slot<'_>) {
-        let high = value >> SMALL_BITS;
-        if high != self.high {
-            if high == 0 {
-                return out.small_varint(value);
+    pub(crate) fn pair(&mut self, numbers: [u64; 2]) -> Option<Pair> {
+        let [one, other] = numbers;
+        // No method of arrays: these are not always inlined.
+        let highs = (one >> SMALL_BITS, other >> SMALL_BITS);
+        if highs != (self.high, self.high) {
+            cold_path();
+            if !self.change(highs) {
+                return any_pair(one, other);
             }
-            self.change(high);
         }
-        out.word(spread_small(value) | 0x8080_8080, 4);
-        out.word(self.word, self.len);
+        let word = |number| (spread_small(number) | 0x8080_8080 | self.word, self.len);
+        Some([word(one), word(other)])
     }
 
+    /// `false` if these have nothing in common that is of use.
     #[inline(never)]
-    fn change(&mut self, high: u64) {
-        self.high = high;
-        (self.word, self.len) = varint(high);
+    fn change(&mut self, (high, other): (u64, u64)) -> bool {
+        let is_steady = high == other && 0 < high && high < SMALL;
+        if is_steady {
+            let (word, len) = varint(high);
+            *self = Self {
+                high,
+                word: word << 32,
+                len: 4 + len,
+            };
+        }
+        is_steady
     }
+}
+
+#[inline(never)]
+fn any_pair(one: u64, other: u64) -> Option<Pair> {
+    (one | other < 1 << 56).then(|| [varint(one), varint(other)])
 }
 
 /// A field's tag of up to four bytes.
@@ -456,20 +502,41 @@ mod tests {
     #[test]
     fn numbers_are_the_same_in_a_slot() {
         let edges = (0..64).map(|bit| 1_u64 << bit);
-        let mut steady = SteadyVarint::default();
         for value in edges
             .flat_map(|edge| [edge - 1, edge, edge + 1, edge | edge >> 30])
             .chain([u64::MAX, 5, u64::MAX - 7])
         {
             let mut writer = Writer::default();
             writer.varint(value);
-            let mut twice = Writer::default();
-            let mut slot = twice.slot();
-            slot.small_varint(value);
-            steady.write(value, &mut slot);
+            let mut slotted = Writer::default();
+            assert!(slotted.slot().is_none(), "there is no room yet");
+            let mut slot = slotted.slot().unwrap();
+            slot.varint(value);
             slot.keep();
-            let want = [writer.as_bytes(), writer.as_bytes()].concat();
-            assert_eq!(twice.as_bytes(), want, "{value}");
+            assert_eq!(slotted.as_bytes(), writer.as_bytes(), "{value}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_the_same_in_pairs() {
+        let edges = (0..64).map(|bit| 1_u64 << bit);
+        let numbers: Vec<_> = edges
+            .flat_map(|edge| [edge - 1, edge, edge + 1, edge | edge >> 30])
+            .chain([5, u64::MAX, u64::MAX - 7])
+            .collect();
+        let mut steady = Steady::default();
+        for (index, &one) in numbers.iter().enumerate() {
+            for other in [one, one ^ 77, numbers[index / 2]] {
+                let pair = steady.pair([one, other]);
+                assert_eq!(pair.is_some(), one.max(other) < 1 << 56);
+                for (number, (word, len)) in
+                    [one, other].into_iter().zip(pair.into_iter().flatten())
+                {
+                    let mut writer = Writer::default();
+                    writer.varint(number);
+                    assert_eq!(&word.to_le_bytes()[..len], writer.as_bytes(), "{number}");
+                }
+            }
         }
     }
 

@@ -233,7 +233,7 @@ impl Timeline {
     /// Whether it must [make room](Self::make_room) now.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.old.items.len() + self.new.items.len() >= self.allowed.items
+        self.old.count() + self.new.count() >= self.allowed.items
             || self.old.bytes.len() + self.new.bytes.len() >= self.allowed.bytes
     }
 
@@ -251,7 +251,7 @@ impl Timeline {
             }
             allowed
         };
-        let count = self.old.items.len() + self.new.items.len();
+        let count = self.old.count() + self.new.count();
         let len = self.old.bytes.len() + self.new.bytes.len();
         let next = Limits {
             items: grown(self.allowed.items, limits.items, count),
@@ -289,7 +289,7 @@ impl Timeline {
 
     /// Whether there is something that the file has not.
     pub(crate) fn has_waiting(&self) -> bool {
-        !self.old.items.is_empty() || !self.new.items.is_empty() || self.has_waiting_half()
+        !self.old.is_empty() || !self.new.is_empty() || self.has_waiting_half()
     }
 
     /// Whether ranges are open that were started.
@@ -300,8 +300,8 @@ impl Timeline {
     /// Whether nothing is left to write.
     pub(crate) fn is_empty(&self) -> bool {
         let mut places = self.places.iter();
-        self.old.items.is_empty()
-            && self.new.items.is_empty()
+        self.old.is_empty()
+            && self.new.is_empty()
             && self.starts.is_empty()
             && places.all(|p| p.pushes.is_empty())
     }
@@ -334,7 +334,6 @@ impl Timeline {
     }
 
     /// A whole range; `nests` if it was declared to nest in others.
-    #[inline(always)]
     pub(crate) fn range(
         &mut self,
         place: u32,
@@ -403,13 +402,12 @@ impl Timeline {
             clocks: self.clocks,
             ready,
         };
-        if let Some(last) = self.new.items.last().or(self.old.items.last()) {
+        if let Some(last) = self.new.last().or_else(|| self.old.last()) {
             self.sorted &= last.start < start || last.key() < item.key();
         }
         self.new.push(item);
-        if self.old.items.is_empty()
-            && (self.new.items.len() >= self.allowed.items / 2
-                || self.filled >= self.allowed.bytes / 2)
+        if self.old.is_empty()
+            && (self.new.count() >= self.allowed.items / 2 || self.filled >= self.allowed.bytes / 2)
         {
             self.turn();
         }

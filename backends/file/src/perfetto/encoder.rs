@@ -4,12 +4,15 @@ use nvtxw_backend::{Domain, Event, EventKind, FieldRole, Schema, Text};
 
 use super::annotation::{Annotator, Names};
 use super::field::{annotation, event, interned};
+use super::packet::Lane;
 use super::plan::Plans;
-use super::quick::Quick;
+use super::quick::QuickRanges;
 use crate::attribute;
 use crate::format::Half;
 use crate::intern::{Number, Texts};
-use crate::proto::{self, SteadyVarint, Value, Writer, small_varint};
+use crate::plain::Copied;
+use crate::proto::{self, Steady, Value, Writer, small_varint};
+use crate::timeline::Base;
 
 /// Encodes the events of a stream.
 #[derive(Default)]
@@ -18,11 +21,9 @@ pub(crate) struct Encoder {
     plans: Plans,
     names: Names,
     flows: Vec<u64>,
-    times: Times,
+    times: Steady,
+    copied: Copied,
 }
-
-/// The starts and the ends of usual ranges.
-pub(super) type Times = [SteadyVarint; 2];
 
 /// The texts of a stream, by use. The numbers of one table mean nothing in another.
 #[derive(Default)]
@@ -86,9 +87,20 @@ impl Tables {
 impl Encoder {
     /// How the usual ranges of this schema are written, if it is simple.
     #[inline]
-    pub(super) fn quick(&mut self, schema: &Schema) -> Option<(&Quick, &mut Tables, &mut Times)> {
-        let quick = self.plans.get(schema, &mut self.texts).quick()?;
-        Some((quick, &mut self.texts, &mut self.times))
+    pub(super) fn quick_ranges(
+        &mut self,
+        schema: &Schema,
+        lane: Lane,
+        base: (i64, Base),
+    ) -> Option<QuickRanges<'_>> {
+        Some(QuickRanges {
+            quick: self.plans.get(schema, &mut self.texts).quick()?,
+            texts: &mut self.texts,
+            times: &mut self.times,
+            copied: &mut self.copied,
+            lane,
+            base,
+        })
     }
 
     /// Appends the fields of an event, but for type and track.

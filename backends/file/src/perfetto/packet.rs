@@ -12,7 +12,7 @@ use super::field::{annotation, attributes, clock_snapshot, defaults, event, pack
 use crate::base::shift;
 use crate::format::{Fact, FactValue, Number};
 use crate::outlet::Outlet;
-use crate::proto::{self, Writer, tag_byte};
+use crate::proto::{self, SMALL, Writer, tag_byte, varint};
 use crate::sink::Sink;
 use crate::timeline::{Base, Emit, On};
 use crate::track::{TrackId, Tracks};
@@ -115,8 +115,33 @@ pub(super) struct Head {
 pub(crate) struct Lane {
     /// What each event's packet begins with, up to its timestamp; the second byte is its length.
     pub(super) head: Head,
-    /// `None`: the sequence's default one.
-    pub(super) track: Option<TrackId>,
+    /// What the event of a start begins with, lowest byte first, and how many bytes that is; the second one is the event's
+    /// length.
+    pub(super) start: (u64, usize),
+    /// The whole event of an end.
+    pub(super) end: (u64, usize),
+}
+
+impl Lane {
+    /// Without a track it is the sequence's default one. `None` if an event begins with more than a word.
+    #[inline]
+    fn new(head: Head, track: Option<TrackId>) -> Option<Self> {
+        const EVENT: u64 = tag_byte(packet::TRACK_EVENT, true) | tag_byte(event::TYPE, false) << 16;
+        const TRACK: u64 = tag_byte(event::TRACK_UUID, false) << 32;
+        let (track, len) = match track {
+            None => (0, 4),
+            Some(track) => {
+                let (track, len) = varint((track < SMALL).then_some(track)?);
+                (TRACK | track << 40, 5 + len)
+            }
+        };
+        let event = |kind, size: u64| (EVENT | kind << 24 | size << 8 | track, len);
+        (len <= 8).then(|| Self {
+            head,
+            start: event(event::BEGIN, 0),
+            end: event(event::END, len as u64 - 2),
+        })
+    }
 }
 
 impl Head {
@@ -416,8 +441,7 @@ impl Packets {
     #[inline]
     pub(crate) fn ready_lane(&mut self, place: u32, nests: bool) -> Option<Lane> {
         let head = self.ready_heads[usize::from(nests)]?;
-        let track = self.first_lane(place);
-        Some(Lane { head, track })
+        Lane::new(head, self.first_lane(place))
     }
 
     /// The track of the first lane of a place, unless it is the default one.

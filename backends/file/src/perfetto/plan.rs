@@ -1,6 +1,7 @@
 //! How the payloads of a schema become annotations, worked out once.
 
 use std::collections::HashMap;
+use std::hint::cold_path;
 
 use nvtxw_backend::{Event, Field, Schema};
 
@@ -8,8 +9,8 @@ use super::annotation::{Annotator, known};
 use super::encoder::Tables;
 use super::field::{annotation, event};
 use super::quick::Quick;
-use crate::plain::{Load, Loaded};
-use crate::proto::{SMALL, Slot, Writer, small_varint, varint};
+use crate::plain::{Load, Loaded, Near, Payload, is_near};
+use crate::proto::{Room, SMALL, Slot, Writer, small_varint, varint};
 
 /// The plans of the schemas that a stream has met.
 #[derive(Default)]
@@ -74,7 +75,7 @@ impl Plan {
             Step::Field(_) => None,
         };
         let numbers = steps.iter().map(number).collect::<Option<Vec<_>>>();
-        let quick = numbers.and_then(|numbers| Quick::new(schema, numbers));
+        let quick = numbers.and_then(|numbers| Quick::new(schema, &numbers));
         Self { steps, quick }
     }
 
@@ -156,26 +157,7 @@ impl Number {
     }
 
     #[inline(always)]
-    pub(super) fn write_quickly(&self, payload: &[u8], out: &mut Slot<'_>) {
-        match self.value(payload) {
-            Value::Varint(value) if value < SMALL => {
-                let (word, len) = small_varint(value);
-                out.word(self.head + ((len as u64) << 8), self.head_len);
-                out.word(word, len);
-            }
-            Value::Varint(value) => {
-                out.word(self.head + ((varint_len(value) as u64) << 8), self.head_len);
-                out.varint(value);
-            }
-            Value::Double(value) => {
-                out.word(self.head + (8 << 8), self.head_len);
-                out.word(value.to_bits(), 8);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn value(&self, payload: &[u8]) -> Value {
+    fn value(&self, payload: &(impl Payload + ?Sized)) -> Value {
         match self.load.read(payload, self.offset) {
             Loaded::Signed(value) => Value::Varint(value as u64),
             Loaded::Unsigned(value) | Loaded::Address(value) => Value::Varint(value),
@@ -188,6 +170,84 @@ impl Number {
 enum Value {
     Varint(u64),
     Double(f64),
+}
+
+/// A number that is near in its payload.
+pub(super) struct QuickNumber {
+    number: Number,
+    is_integer: bool,
+    /// Whether it is a double, if it is no integer.
+    is_double: bool,
+    /// The bits of an integer.
+    mask: u64,
+    /// Those that are set in none that is small, and not negative.
+    wide: u64,
+}
+
+impl QuickNumber {
+    pub(super) fn of(number: &Number) -> Option<Self> {
+        let (bits, is_signed) = match number.load {
+            Load::I8 => (8, true),
+            Load::I16 => (16, true),
+            Load::I32 => (32, true),
+            Load::I64 => (64, true),
+            Load::U8 => (8, false),
+            Load::U16 => (16, false),
+            Load::U32 | Load::F32 => (32, false),
+            Load::U64 | Load::Address | Load::F64 => (64, false),
+        };
+        let mask = u64::MAX >> (64 - bits);
+        let sign = u64::from(is_signed) << (bits - 1);
+        is_near(number.offset).then(|| Self {
+            number: *number,
+            is_integer: !matches!(number.load, Load::F32 | Load::F64),
+            is_double: number.load == Load::F64,
+            mask,
+            wide: mask & !(SMALL - 1) | sign,
+        })
+    }
+
+    #[inline(always)]
+    pub(super) fn write(&self, payload: &Near, out: &mut Slot<'_>) {
+        let Number {
+            offset,
+            head,
+            head_len,
+            ..
+        } = self.number;
+        if self.is_integer {
+            let word = u64::from_le_bytes(payload.bytes(offset));
+            let value = word & self.mask;
+            // Neither what is wide nor what is negative, nor the order of bytes of rare machines.
+            if cfg!(target_endian = "little") && value & self.wide == 0 {
+                let (word, len) = small_varint(value);
+                out.word(head + ((len as u64) << 8), head_len);
+                out.word(word, len);
+            } else {
+                cold_path();
+                out.with(|room, at| self.write_wide(payload, room, at));
+            }
+            return;
+        }
+        let value = match self.is_double {
+            true => f64::from_ne_bytes(payload.bytes(offset)),
+            false => f32::from_ne_bytes(payload.bytes(offset)).into(),
+        };
+        out.word(head + (8 << 8), head_len);
+        out.word(value.to_bits(), 8);
+    }
+
+    /// Takes the parts of a slot, which stay in registers so.
+    #[inline(never)]
+    fn write_wide(&self, payload: &Near, room: &mut Room, len: usize) -> usize {
+        let Number { head, head_len, .. } = self.number;
+        Slot::at(room, len, |out| {
+            if let Value::Varint(value) = self.number.value(payload) {
+                out.word(head + ((varint_len(value) as u64) << 8), head_len);
+                out.varint(value);
+            }
+        })
+    }
 }
 
 fn varint_len(value: u64) -> usize {

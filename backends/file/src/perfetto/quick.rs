@@ -1,37 +1,37 @@
 //! Whole ranges of simple schemas, straight from the bytes of a batch.
 
+use std::hint::cold_path;
+
 use nvtxw_backend::Schema;
 
-use super::encoder::{Tables, Times};
-use super::field::{event, packet};
+use super::encoder::Tables;
+use super::field::event;
 use super::packet::Lane;
-use super::plan::Number;
-use crate::base::shift;
+use super::plan::{Number, QuickNumber};
+use crate::base::shift_both;
 use crate::format::Ranges;
-use crate::plain::{Usual, UsualRange};
-use crate::proto::{Slot, SteadyVarint, Writer, tag_byte};
+use crate::plain::{Copied, Usual};
+use crate::proto::{Steady, Writer, tag_byte};
 use crate::timeline::Base;
 
 /// Tags, each of one byte.
-const TRACK_EVENT: u64 = tag_byte(packet::TRACK_EVENT, true);
-const TYPE: u64 = tag_byte(event::TYPE, false);
-const TRACK_UUID: u64 = tag_byte(event::TRACK_UUID, false);
 const NAME_IID: u64 = tag_byte(event::NAME_IID, false);
 const CATEGORY_IIDS: u64 = tag_byte(event::CATEGORY_IIDS, false);
 
 /// The longest message whose length takes one byte.
 const SHORT: usize = 0x7F;
 
-/// How the usual ranges of a schema are written, if they have only numbers.
+/// How the usual ranges of a schema are written, if they have only numbers, and these near.
 pub(super) struct Quick {
     usual: Usual,
-    numbers: Vec<Number>,
+    numbers: Vec<QuickNumber>,
 }
 
 impl Quick {
     /// `numbers` are the annotations of the schema's events; `None` if these need more than that.
-    pub(super) fn new(schema: &Schema, numbers: Vec<Number>) -> Option<Self> {
-        let usual = Usual::of(schema)?;
+    pub(super) fn new(schema: &Schema, numbers: &[Number]) -> Option<Self> {
+        let usual = Usual::of(schema).filter(Usual::is_near)?;
+        let numbers = numbers.iter().map(QuickNumber::of).collect::<Option<_>>()?;
         Some(Self { usual, numbers })
     }
 }
@@ -40,7 +40,8 @@ impl Quick {
 pub(super) struct QuickRanges<'s> {
     pub(super) quick: &'s Quick,
     pub(super) texts: &'s mut Tables,
-    pub(super) times: &'s mut Times,
+    pub(super) times: &'s mut Steady,
+    pub(super) copied: &'s mut Copied,
     pub(super) lane: Lane,
     pub(super) base: (i64, Base),
 }
@@ -54,37 +55,47 @@ impl Ranges for QuickRanges<'_> {
         out: &mut Writer,
     ) -> Option<(i64, i64)> {
         let (base, _) = self.base;
-        let UsualRange {
-            start,
-            end,
-            name,
-            category,
-        } = self.quick.usual.read(payload)?;
-        let (from, to) = (shift(base, start)?, shift(base, end)?);
+        let payload = self.copied.near(payload);
+        let usual = &self.quick.usual;
+        let (start, end) = usual.times(payload)?;
+        let [from, to] = self.times.pair(shift_both(base, start, end)?)?;
         // Numbers of texts take three bytes at most.
         let (name, name_len) = match text {
-            None => self.texts.name(name)?,
+            None => self.texts.name(usual.name(payload))?,
             Some(text) => self.texts.text(text)?,
         };
-        let category = match category {
-            0 => None,
-            category => Some(self.texts.category(category)?),
-        };
-        let [starts, ends] = &mut *self.times;
-        let mut out = out.slot();
-        let event = Head::write(self.lane, from, event::BEGIN, starts, &mut out);
+        let Lane {
+            head,
+            start: event,
+            end: end_event,
+        } = &self.lane;
+        let mut out = out.slot()?;
+        out.word(head.word, head.len);
+        out.word(from.0, from.1);
+        let event_at = out.len();
+        out.word(event.0, event.1);
         out.word(NAME_IID | name << 8, 1 + name_len);
-        if let Some((category, len)) = category {
-            out.word(CATEGORY_IIDS | category << 8, 1 + len);
+        if usual.has_more {
+            cold_path();
+            let category = usual.category(payload)?;
+            if category != 0 {
+                let (category, len) = self.texts.category(category)?;
+                out.word(CATEGORY_IIDS | category << 8, 1 + len);
+            }
         }
         for number in &self.quick.numbers {
-            number.write_quickly(payload, &mut out);
+            number.write(payload, &mut out);
         }
-        if out.len() > 2 + SHORT {
+        let len = out.len();
+        if len > 2 + SHORT {
             return None;
         }
-        event.close(&mut out);
-        Head::write(self.lane, to, event::END, ends, &mut out).close(&mut out);
+        out.set(1, (len - 2) as u8);
+        out.set(event_at + 1, (len - event_at - 2) as u8);
+        let end_len = head.len + to.1 + end_event.1 - 2;
+        out.word(head.word | (end_len as u64) << 8, head.len);
+        out.word(to.0, to.1);
+        out.word(end_event.0, end_event.1);
         out.keep();
         Some((start, end))
     }
@@ -92,40 +103,5 @@ impl Ranges for QuickRanges<'_> {
     #[inline(always)]
     fn base(&self) -> Base {
         self.base.1
-    }
-}
-
-/// What an event begins with. Its lengths are not written yet.
-struct Head {
-    packet: usize,
-    event: usize,
-}
-
-impl Head {
-    #[inline(always)]
-    fn write(
-        lane: Lane,
-        time: u64,
-        kind: u64,
-        times: &mut SteadyVarint,
-        out: &mut Slot<'_>,
-    ) -> Self {
-        let packet = out.len();
-        out.word(lane.head.word, lane.head.len);
-        times.write(time, out);
-        let event = out.len();
-        out.word(TRACK_EVENT | TYPE << 16 | kind << 24, 4);
-        if let Some(track) = lane.track {
-            out.word(TRACK_UUID, 1);
-            out.small_varint(track);
-        }
-        Self { packet, event }
-    }
-
-    /// Ends the event, and its packet, with what was written last.
-    #[inline(always)]
-    fn close(self, out: &mut Slot<'_>) {
-        out.set(self.packet + 1, (out.len() - self.packet - 2) as u8);
-        out.set(self.event + 1, (out.len() - self.event - 2) as u8);
     }
 }

@@ -59,7 +59,7 @@ impl<F: Format> StreamIn<F> {
             && let Some((start, end)) = ranges.write(payload, text, self.timeline.buffer())
         {
             let base = ranges.base();
-            if let Some(chain) = &mut self.chain
+            if let Some(chain) = &self.chain
                 && chain.is_ready_for(base)
                 && self.timeline.follow(chain, start, end)
             {
@@ -142,11 +142,12 @@ impl<R: Ranges> Taker<'_, R> {
         let Some((start, end)) = self.ranges.write(payload, text, self.timeline.buffer()) else {
             return false;
         };
-        if let Some(chain) = &mut self.chain
+        if let Some(chain) = &self.chain
             && self.timeline.follow(chain, start, end)
         {
             return true;
         }
+        // Nothing of this function is given away, which would keep it from being short.
         self.timeline
             .range(self.place, start, end, self.nests, self.content);
         self.is_full = self.timeline.is_full();

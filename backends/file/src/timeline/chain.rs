@@ -1,45 +1,70 @@
 //! Chains: ranges that follow one another on one lane, as those of most streams do. What holds for the
-//! first and the last one holds for all of them.
+//! first and the last one holds for all of them, and little has to be kept of each.
 
-use std::mem;
+use std::ops::Range;
 
 use super::part::{Item, Key, Kind, Part, Run};
 use super::{Base, Emit, On, Timeline};
 use crate::lane::Candidate;
 
-/// The end of a chain at the end of a window, for as long as nothing else comes.
+/// A range of a chain, by what differs from the one before.
+#[derive(Clone, Copy)]
+pub(super) struct Link {
+    /// From start to start.
+    gap: u32,
+    /// From start to end.
+    duration: u32,
+    /// How many bytes it has.
+    len: u32,
+}
+
+impl Link {
+    /// `None` if it is more than fits, or doesn't follow a range of these `times`.
+    #[inline(always)]
+    fn behind(times: (i64, i64), start: i64, end: i64, len: usize) -> Option<Self> {
+        let gap = start.wrapping_sub(times.0) as u64;
+        let duration = end.wrapping_sub(start) as u64;
+        // Of what starts later, and doesn't end before, the differences are these.
+        let fits = (gap | duration) >> 32 == 0;
+        (start > times.0 && start >= times.1 && fits).then_some(Self {
+            gap: gap as u32,
+            duration: duration as u32,
+            len: len as u32,
+        })
+    }
+
+    /// The range, where this is the one before.
+    fn apply(self, before: &Item) -> Item {
+        let start = before.start + i64::from(self.gap);
+        Item {
+            start,
+            end: start + i64::from(self.duration),
+            order: before.order + 1,
+            at: before.at + before.len,
+            len: self.len,
+            ..*before
+        }
+    }
+}
+
+/// What may be added to the chain at the end of a window, for as long as nothing else comes.
 pub(crate) struct Chain {
-    last: Item,
-    /// How many items there is room for before the window must be looked after.
-    items: usize,
-    /// The same for bytes, with those that are there.
+    /// How many links there may be before the window must be looked after.
+    links: usize,
+    /// The same for bytes.
     bytes: usize,
+    base: Base,
 }
 
 impl Chain {
     /// Whether its ranges are ready for this base.
     #[inline]
     pub(crate) fn is_ready_for(&self, base: Base) -> bool {
-        self.last.ready == Some(base)
+        self.base == base
     }
 }
 
 impl Item {
-    /// Whether it may be the first one of a chain.
-    #[inline]
-    fn leads(&self) -> bool {
-        matches!(self.kind, Kind::PushPop | Kind::StartEnd)
-            && self.ready.is_some_and(|base| base != Base::Stale)
-    }
-
-    /// Whether it goes on a chain that ends with `last`.
-    #[inline]
-    fn follows(&self, last: &Self) -> bool {
-        self.start > last.start
-            && self.start >= last.end
-            && (self.track, self.kind, self.ready) == (last.track, last.kind, last.ready)
-    }
-
     /// A whole range that looks for its lane.
     #[inline]
     pub(super) fn candidate(&self) -> Candidate {
@@ -52,24 +77,100 @@ impl Item {
     }
 }
 
+/// A part that is nothing but a chain has one item, and links behind that.
 impl Part {
+    /// The first one of the chain that this is, or may become.
+    #[inline]
+    pub(super) fn leader(&self) -> Option<&Item> {
+        match &self.items[..] {
+            [item] if matches!(item.kind, Kind::PushPop | Kind::StartEnd) => {
+                (item.ready? != Base::Stale).then_some(item)
+            }
+            _ => None,
+        }
+    }
+
+    /// The last one of the chain, but for where its bytes are.
+    #[inline]
+    fn last_of(&self, leader: &Item) -> Item {
+        let (start, end) = match self.links.len() {
+            0 => (leader.start, leader.end),
+            _ => self.latest,
+        };
+        Item {
+            start,
+            end,
+            order: leader.order + self.links.len() as u64,
+            ..*leader
+        }
+    }
+
+    /// Where the bytes of the chain are.
+    pub(super) fn range_of(&self, leader: &Item) -> Range<usize> {
+        let links: u32 = self.links.iter().map(|link| link.len).sum();
+        leader.at as usize..(leader.at + leader.len + links) as usize
+    }
+
     /// Adds an item behind all others, where its bytes are.
     #[inline(always)]
     pub(super) fn push(&mut self, item: Item) {
-        if self.chain == self.items.len() {
-            let goes_on = match self.items.last() {
-                None => item.leads(),
-                Some(last) => item.follows(last),
-            };
-            self.chain += usize::from(goes_on);
+        match self.leader().and_then(|leader| self.link(leader, &item)) {
+            Some(link) => {
+                self.links.push(link);
+                self.latest = (item.start, item.end);
+            }
+            None => self.all().push(item),
         }
-        self.items.push(item);
     }
 
-    /// Whether its chain, if it has one, goes on that of the part `before`.
-    pub(super) fn goes_on(&self, before: &Self) -> bool {
-        let follows = |first: &Item| before.items.last().is_none_or(|last| first.follows(last));
-        before.chain == before.items.len() && self.items.first().is_some_and(follows)
+    /// The item as the next one of the chain.
+    #[inline]
+    fn link(&self, leader: &Item, item: &Item) -> Option<Link> {
+        let is_alike = |item: &Item| (item.track, item.kind, item.clocks, item.ready);
+        let last = self.last_of(leader);
+        (item.order == last.order + 1 && is_alike(item) == is_alike(leader)).then(|| {
+            let times = (last.start, last.end);
+            Link::behind(times, item.start, item.end, item.len as usize)
+        })?
+    }
+
+    /// All items, none of them as a link.
+    pub(super) fn all(&mut self) -> &mut Vec<Item> {
+        if let Some(leader) = self.items.first() {
+            let mut last = *leader;
+            let items = self.links.drain(..).map(|link| {
+                last = link.apply(&last);
+                last
+            });
+            self.items.extend(items);
+        }
+        &mut self.items
+    }
+
+    /// Moves the chain that `more` is here, if it goes on the one that this is.
+    pub(super) fn take_chain(&mut self, more: &mut Self) -> bool {
+        let leaders = self.leader().zip(more.leader());
+        let Some((link, last)) = leaders.and_then(|(leader, item)| {
+            let link = self.link(leader, item)?;
+            Some((link, more.last_of(item)))
+        }) else {
+            return false;
+        };
+        self.links.push(link);
+        self.links.append(&mut more.links);
+        self.latest = (last.start, last.end);
+        self.bytes.raw(more.bytes.as_bytes());
+        more.clear();
+        true
+    }
+
+    /// The last item, but for where its bytes are.
+    #[inline]
+    pub(super) fn last(&self) -> Option<Item> {
+        match self.links.len() {
+            0 => self.items.last().copied(),
+            _ => self.items.first().map(|leader| self.last_of(leader)),
+        }
     }
 }
 
@@ -77,85 +178,80 @@ impl Timeline {
     /// The chain that the range ends that came last, of those that come next to the same place; they
     /// may [follow](Self::follow).
     #[inline]
-    pub(crate) fn chain(&self) -> Option<Chain> {
+    pub(crate) fn chain(&mut self) -> Option<Chain> {
         let Self {
             old, new, allowed, ..
         } = self;
-        let is_chain = new.chain == new.items.len() && !self.has_claims;
-        let last = *new.items.last().filter(|_| is_chain)?;
+        let leader = new.leader().filter(|_| !self.has_claims)?;
+        let (base, last) = (leader.ready?, new.last_of(leader));
+        new.latest = (last.start, last.end);
         // What is late is counted.
         let is_late = self.frontier.is_some_and(|frontier| last.start < frontier);
+        if is_late || last.order != self.orders {
+            return None;
+        }
         // Who fills the first half of the window, or all of it, does not follow.
-        let (items, bytes) = match old.items.is_empty() {
+        let (items, bytes) = match old.is_empty() {
             true => (allowed.items / 2, allowed.bytes / 2),
-            false => (
-                allowed.items - old.items.len(),
-                allowed.bytes - old.bytes.len(),
-            ),
+            false => (allowed.items - old.count(), allowed.bytes - old.bytes.len()),
         };
-        (!is_late).then(|| Chain {
-            last,
-            items: items.saturating_sub(new.items.len() + 1),
+        Some(Chain {
+            links: items.saturating_sub(2),
             bytes,
+            base,
         })
     }
 
     /// Takes a range whose form was appended to the [buffer](Self::buffer); `false`, and nothing is
     /// done, if it doesn't go on the chain.
     #[inline(always)]
-    pub(crate) fn follow(&mut self, chain: &mut Chain, start: i64, end: i64) -> bool {
-        let (last, len) = (&mut chain.last, self.new.bytes.len());
-        debug_assert!(
-            self.new
-                .items
-                .last()
-                .is_some_and(|item| item.order == last.order)
-        );
-        if start <= last.start || start < last.end || chain.items == 0 || len >= chain.bytes {
-            return false;
+    pub(crate) fn follow(&mut self, chain: &Chain, start: i64, end: i64) -> bool {
+        let Part {
+            bytes,
+            links,
+            latest,
+            ..
+        } = &mut self.new;
+        let (len, is_full) = (bytes.len(), links.len() >= chain.links);
+        match Link::behind(*latest, start, end, len - self.filled) {
+            Some(link) if !is_full && len < chain.bytes => {
+                links.push(link);
+                *latest = (start, end);
+                self.filled = len;
+                self.orders += 1;
+                true
+            }
+            _ => false,
         }
-        chain.items -= 1;
-        self.orders += 1;
-        let at = mem::replace(&mut self.filled, len);
-        let item = Item {
-            start,
-            end,
-            order: self.orders,
-            at: at as u32,
-            len: (len - at) as u32,
-            ..*last
-        };
-        // What was written just now is not read as a whole, which would wait for it.
-        (last.start, last.end, last.order) = (start, end, item.order);
-        self.new.items.push(item);
-        self.new.chain += 1;
-        true
     }
 
-    /// Puts the chain that `part` begins with where it belongs, as a run, if nothing that is due belongs
-    /// inside of it. Returns how many items are done with.
+    /// Puts the chain that `part` is where it belongs, as a run, if nothing that is due belongs
+    /// inside of it; `false` if it is none, or has to be taken apart.
     pub(super) fn write_chain(
         &mut self,
         part: &Part,
         due: Option<Key>,
         run: &mut Run,
         out: &impl Emit,
-    ) -> usize {
-        let chain = &part.items[..part.chain];
-        let [first, .., last] = chain else {
-            return 0;
+    ) -> bool {
+        let Some(first) = part.leader() else {
+            return false;
         };
+        let last = part.last_of(first);
         let lanes = &mut self.places[first.track as usize].lanes;
         if !first.ready.is_some_and(|base| out.takes(base))
             || due.is_some_and(|due| due < last.key())
             || !lanes.is_free(first.start)
         {
-            return 0;
+            return false;
         }
         // Between them, each one that came next would stand where the one before does.
-        let spots = [first, last].map(|item| lanes.place(item.candidate()).lane);
-        debug_assert_eq!(spots, [0; 2]);
-        *run = Run::of(On::Place(first.track), first, last, chain.len());
-        chain.len()
+        let ends = [*first, last];
+        for item in &ends[..part.count().min(2)] {
+            let lane = lanes.place(item.candidate()).lane;
+            debug_assert_eq!(lane, 0);
+        }
+        *run = Run::of(On::Place(first.track), part.count(), part.range_of(first));
+        true
     }
 }

@@ -153,6 +153,9 @@ impl Timeline {
         let Some(bounds) = self.bounds() else {
             return true;
         };
+        for part in [&mut self.old, &mut self.new] {
+            part.all();
+        }
         let items = self.old.items.iter().chain(&self.new.items);
         let count = items.clone().count();
         let is_enough = 2 * items.filter(|item| self.is_final(item, &bounds)).count() >= count;
@@ -199,7 +202,7 @@ impl Timeline {
         let mut rest = mem::take(&mut self.new);
         rest.take_rest(&mut part, |item| self.is_final(item, &bounds));
         self.new = rest;
-        if let Some(last) = part.items.last() {
+        if let Some(last) = part.last() {
             self.frontier = self.frontier.max(Some(last.start));
         }
         for (place, bound) in self.places.iter_mut().zip(&bounds) {

@@ -1,7 +1,9 @@
 //! Parts of a window: items with their bytes, and the runs of them that go to the file as they are.
 
 use std::mem;
+use std::ops::Range;
 
+use super::chain::Link;
 use super::{Base, Emit, Limits, On};
 use crate::proto::Writer;
 
@@ -52,13 +54,15 @@ impl Item {
 /// A part of a window.
 #[derive(Default)]
 pub(super) struct Part {
+    /// The first one only, where there are links.
     pub(super) items: Vec<Item>,
+    /// What goes on the chain that the only item begins.
+    pub(super) links: Vec<Link>,
+    /// The times of the last link, if there is one.
+    pub(super) latest: (i64, i64),
     pub(super) bytes: Writer,
     /// From which item on the times are of which epoch; 0 before the first.
     pub(super) epochs: Vec<(usize, u32)>,
-    /// How many items, from the first one on, follow one another on one lane, ready for the same base.
-    /// Those are where they were [pushed](Self::push), with the bytes that they had.
-    pub(super) chain: usize,
 }
 
 impl Part {
@@ -66,29 +70,40 @@ impl Part {
         &self.bytes.as_bytes()[item.at as usize..][..item.len as usize]
     }
 
+    /// How many items there are.
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        self.items.len() + self.links.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
     pub(super) fn clear(&mut self) {
         self.items.clear();
+        self.links.clear();
         self.bytes.clear();
-        self.chain = 0;
     }
 
     /// Moves all of `more` here.
     pub(super) fn append(&mut self, more: &mut Self) {
-        let moved = self.bytes.len() as u32;
-        if more.goes_on(self) {
-            self.chain += more.chain;
+        if self.take_chain(more) {
+            return;
         }
+        let moved = self.bytes.len() as u32;
         self.bytes.raw(more.bytes.as_bytes());
-        self.items.extend(more.items.drain(..).map(|item| Item {
+        let items = more.all().drain(..).map(|item| Item {
             at: item.at + moved,
             ..item
-        }));
+        });
+        self.all().extend(items);
         more.clear();
     }
 
     /// Moves all of `more` here, with the epochs of its times.
     pub(super) fn absorb(&mut self, more: &mut Self) {
-        let count = self.items.len();
+        let count = self.count();
         let epochs = mem::take(&mut more.epochs);
         // Each epoch begins in both parts; in this one, after all of its items, if it was complete by then.
         if let Some((_, last)) = epochs.last() {
@@ -104,45 +119,34 @@ impl Part {
 
     /// Puts the items in the order in which they belong.
     pub(super) fn sort(&mut self) {
-        self.chain = 0;
-        self.items.sort_unstable_by_key(Item::key);
+        self.all().sort_unstable_by_key(Item::key);
     }
 
     /// Keeps no more memory than a window of these limits needs, or than what is in it.
     pub(super) fn shrink_to(&mut self, limits: Limits) {
         self.items.shrink_to(limits.items);
+        self.links.shrink_to(limits.items);
         self.bytes.shrink_to(limits.bytes);
     }
 
     /// Moves the second half of the items of `from` here.
     pub(super) fn take_half(&mut self, from: &mut Self) {
-        let count = from.items.len().div_ceil(2);
+        let count = from.all().len().div_ceil(2);
         for item in &from.items[count..] {
             let at = self.bytes.len() as u32;
             self.bytes.raw(from.bytes_of(item));
             self.push(Item { at, ..*item });
         }
         from.items.truncate(count);
-        from.chain = from.chain.min(count);
     }
-}
 
-impl Part {
     /// Moves the items of `from` here that are not to stay.
     pub(super) fn take_rest(&mut self, from: &mut Self, stays: impl Fn(&Item) -> bool) {
-        let Self {
-            items,
-            bytes,
-            chain,
-            ..
-        } = from;
-        let mut kept = 0;
+        from.all();
+        let Self { items, bytes, .. } = from;
         items.retain(|item| {
             let stays = stays(item);
-            if stays {
-                kept += 1;
-            } else {
-                *chain = kept.min(*chain);
+            if !stays {
                 let at = self.bytes.len() as u32;
                 let (from, len) = (item.at as usize, item.len as usize);
                 self.bytes.raw(&bytes.as_bytes()[from..][..len]);
@@ -171,13 +175,13 @@ impl Run {
         }
     }
 
-    /// So many items from the first to the last.
-    pub(super) fn of(on: On, first: &Item, last: &Item, count: usize) -> Self {
+    /// So many items, whose bytes are this range.
+    pub(super) fn of(on: On, count: usize, range: Range<usize>) -> Self {
         Self {
             on,
             events: count as u64,
-            from: first.at,
-            until: last.at + last.len,
+            from: range.start as u32,
+            until: range.end as u32,
         }
     }
 

@@ -74,18 +74,6 @@ impl Timeline {
         }
     }
 
-    /// Marks by which clocks the chain of a part is; `false` if one mark doesn't do.
-    pub(super) fn mark_chain(&mut self, part: &Part, out: &mut impl Emit) -> bool {
-        if let Some(first) = part.items.first().filter(|_| self.is_precise) {
-            let chain = &part.items[..part.chain];
-            if chain.iter().any(|item| item.clocks != first.clocks) {
-                return false;
-            }
-            self.marks.set(first.clocks, out);
-        }
-        true
-    }
-
     /// The clocks that new marks tell since this was called last, by their numbers, which count from 1. Those
     /// are as they are known now.
     pub(crate) fn take_marks(&mut self) -> Vec<[u8; 2]> {
@@ -123,7 +111,7 @@ impl Timeline {
         for part in [&mut self.old, &mut self.new] {
             self.tally.before_sync += part.retime(&mut moved);
         }
-        let items = self.old.items.iter().chain(&self.new.items);
+        let items = self.old.all().iter().chain(self.new.all().iter());
         self.sorted = items.is_sorted_by_key(Item::key);
     }
 
@@ -133,28 +121,35 @@ impl Timeline {
     }
 
     /// Notes what is written by which clocks.
-    pub(super) fn note_written(&mut self, part: &Part) {
-        if self.is_precise {
-            for item in &part.items {
-                let [clock, end_clock] = item.clocks;
-                let end = if item.kind == Kind::Close {
-                    item.start
-                } else {
-                    item.end
-                };
-                if clock == end_clock {
-                    self.note(clock, 1, (item.start, end));
-                } else {
-                    self.note(clock, 1, (item.start, item.start));
-                    self.note(end_clock, 1, (end, end));
-                }
+    pub(super) fn note_written(&mut self, part: &mut Part) {
+        let Some(first) = part.items.first().copied() else {
+            return;
+        };
+        if !self.is_precise {
+            let count = part.count() as u64;
+            self.note(first.clocks[0], count, (i64::MIN, i64::MAX));
+        } else if let (Some(_), Some(last)) = (part.leader(), part.last()) {
+            // None of a chain starts or ends before the one in front of it.
+            self.note_from(&first, &last, part.count() as u64);
+        } else {
+            for item in part.all() {
+                self.note_from(item, item, 1);
             }
-        } else if let Some(item) = part.items.first() {
-            self.note(
-                item.clocks[0],
-                part.items.len() as u64,
-                (i64::MIN, i64::MAX),
-            );
+        }
+    }
+
+    /// So many items of the same clocks, from the first to the last.
+    fn note_from(&mut self, first: &Item, last: &Item, count: u64) {
+        let [clock, end_clock] = first.clocks;
+        let [first_end, last_end] = [first, last].map(|item| match item.kind {
+            Kind::Close => item.start,
+            _ => item.end,
+        });
+        if clock == end_clock {
+            self.note(clock, count, (first.start, last_end));
+        } else {
+            self.note(clock, count, (first.start, last.start));
+            self.note(end_clock, count, (first_end, last_end));
         }
     }
 
@@ -174,10 +169,10 @@ impl Timeline {
 
 impl Part {
     fn begin_epoch(&mut self, epoch: u32) {
-        if self.items.is_empty() {
+        if self.is_empty() {
             self.epochs.clear();
         }
-        self.epochs.push((self.items.len(), epoch));
+        self.epochs.push((self.count(), epoch));
     }
 
     /// Returns how many items have no time any more, and keep the one they had.
@@ -185,12 +180,11 @@ impl Part {
         let Some(&(_, last)) = self.epochs.last() else {
             return 0;
         };
-        self.chain = 0;
         let mut kept = 0;
         let epochs = mem::take(&mut self.epochs);
         let mut epochs = epochs.into_iter().peekable();
         let mut epoch = 0;
-        for (index, item) in self.items.iter_mut().enumerate() {
+        for (index, item) in self.all().iter_mut().enumerate() {
             while let Some((_, next)) = epochs.next_if(|(from, _)| *from <= index) {
                 epoch = next;
             }

@@ -11,7 +11,7 @@ impl Timeline {
         if self.flush_final(out) {
             return;
         }
-        if self.old.items.is_empty() {
+        if self.old.is_empty() {
             self.turn();
         }
         let mut part = mem::take(&mut self.old);
@@ -66,7 +66,7 @@ impl Timeline {
             mem::swap(&mut part, &mut last);
         }
         self.write(&mut last, |_, _| true, out);
-        if let Some(item) = last.items.last() {
+        if let Some(item) = last.last() {
             self.advance(item.start);
         }
         self.filled = 0;
@@ -76,7 +76,7 @@ impl Timeline {
     /// Writes the items of `part`, which are in order, and the pushes that belong before its last
     /// one.
     fn write_up_to_last(&mut self, part: &mut Part, out: &mut impl Emit) {
-        if let Some(last) = part.items.last() {
+        if let Some(last) = part.last() {
             self.advance(last.start);
             let last = last.key();
             self.write(part, |_, key| key < last, out);
@@ -96,11 +96,14 @@ impl Timeline {
         let mut due = due.iter().peekable();
         let mut run = Run::default();
         let first = due.peek().map(|push| push.key);
-        let done = match self.mark_chain(part, out) {
-            true => self.write_chain(part, first, &mut run, out),
-            false => 0,
+        if let Some(leader) = part.leader() {
+            self.mark(leader.clocks, out);
+        }
+        let rest = match self.write_chain(part, first, &mut run, out) {
+            true => 0,
+            false => part.all().len(),
         };
-        for item in &part.items[done..] {
+        for item in &part.items[..rest] {
             if due.peek().is_some() {
                 let key = item.key();
                 while let Some(push) = due.next_if(|push| push.key < key) {

@@ -15,7 +15,7 @@ impl Stream {
                 }
                 false => Content::Fields(&fields),
             };
-            if let Some(chain) = &mut chain
+            if let Some(chain) = &chain
                 && self.timeline.follow(chain, start, end)
             {
                 continue;
@@ -55,9 +55,11 @@ fn mixed(seed: u64, items: usize, is_ready: bool) -> (Vec<Row>, Tally) {
             .map(|_| {
                 let start = time + random.below(3) as i64;
                 let end = start + random.below(20) as i64;
-                time = match random.below(20) {
-                    0 => start - random.below(50) as i64,
-                    1 => start,
+                time = match random.below(40) {
+                    0 | 1 => start - random.below(50) as i64,
+                    2 | 3 => start,
+                    // More than a link holds.
+                    4 => end + (1 << 32) + random.below(2) as i64,
                     _ => end,
                 };
                 latest = end.max(latest);
