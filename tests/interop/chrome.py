@@ -67,7 +67,8 @@ class Reader:
 
     def replay(self):
         names, self.order = self.names()
-        rows, stacks, arrows = [], collections.defaultdict(list), {}
+        rows, stacks, arrows, joined = [], collections.defaultdict(list), {}, {}
+        count = 0
         timed = [(self.ns(event["ts"]), event) for event in self.events if event["ph"] != "M"]
         for ts, event in sorted(timed, key=self.key):
             phase, pid, tid = event["ph"], event["pid"], event.get("tid")
@@ -130,6 +131,16 @@ class Reader:
             else:
                 self.err(f"phase {phase!r} at {ts}")
             stack.append(row)
+            # Ranges that name one number are joined, from each to the next.
+            number = event.get("bind_id")
+            if number is not None:
+                if event.get("flow_out") is not True or event.get("flow_in", False) is not (number in joined):
+                    self.err(f"{row['name']!r} at {ts} begins no flow, or one that has begun")
+                elif number in joined:
+                    count += 1
+                    for end in (joined[number], row):
+                        end["flows"].append(f"joined {count}")
+                joined[number] = row
         return rows
 
 

@@ -134,7 +134,7 @@ impl Format for Chrome {
     }
 
     fn is_unsettled(&self) -> bool {
-        self.is_unsettled.load(Ordering::Relaxed)
+        self.is_unsettled.load(Ordering::Relaxed) || self.flows.is_unsettled()
     }
 
     fn merge(&self, streams: Vec<Again<Lines>>, memory: usize) -> io::Result<Tally> {

@@ -143,14 +143,16 @@
 //! - **Fields** are `args`: integers beyond ±2^53 as strings of decimal digits, for readers that take numbers for doubles; floats
 //!   in their shortest form, `"NaN"`, `"Infinity"` and `"-Infinity"` as strings; addresses as strings `0x…`, colours as
 //!   strings `#AARRGGBB`; arrays and structs nested. Text is escaped strictly.
-//! - **Correlated** ranges are joined by arrows (`s` and `f`) from each to the one that was written next, and in a file that was
-//!   [put in order](#when-it-is-written) to the next one in time. Before that, what would join a range with one that was written
-//!   more than 131072 correlation values before may be missing. Marks are not joined: an arrow would end at a range around them.
+//! - **Correlated** ranges name one number (`bind_id`), by which viewers join each with the next one in time: these very ranges,
+//!   also where others begin together with them. Ranges that are correlated in several ways name none: arrows (`s` and `f`) join
+//!   these, and viewers take them to what is innermost at their times. What is out of order is joined by arrows too until the
+//!   file is [put in order](#when-it-is-written), which it is then; what would join a range with one that was written more than
+//!   131072 correlation values before may be missing before that. Marks are not joined: an arrow would end at a range around them.
 //! - **Counters** (`C`) belong to their process. What a value is called is the counter's unit. Integers are never strings here.
 //!   Differences are added up, in the order in which the file has them.
 //! - **Attributes** are `otherData` if they are known at the start, else `metadata` at the file's end.
 //! - **For who puts the file in order** events have what viewers pass over: `tid` stands before `pid` in ranges that were not
-//!   declared to nest, and in ends that were moved; `flow` and `end_flow` name flows, `source` a counter of one stream, `delta`
+//!   declared to nest, and in ends that were moved; `flow` names what arrows join, `source` a counter of one stream, `delta`
 //!   a difference before it was added up; and a metadata event `nvtxw.epoch` says that a stream's clock is known better from
 //!   there on.
 //!

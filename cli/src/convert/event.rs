@@ -42,6 +42,9 @@ enum Part {
     Scope,
     S,
     Bp,
+    BindId,
+    FlowIn,
+    FlowOut,
     Args,
     Unused,
 }
@@ -187,9 +190,12 @@ fn part(name: &[u8]) -> Option<Part> {
         b"scope" => Part::Scope,
         b"s" => Part::S,
         b"bp" => Part::Bp,
+        b"bind_id" => Part::BindId,
+        b"flow_in" => Part::FlowIn,
+        b"flow_out" => Part::FlowOut,
         b"args" => Part::Args,
         // What the built-in backend adds for itself.
-        b"flow" | b"end_flow" | b"source" | b"delta" => Part::Unused,
+        b"flow" | b"source" | b"delta" => Part::Unused,
         _ => return None,
     })
 }
@@ -234,6 +240,15 @@ impl<'a> Event<'a> {
     /// The members that tell process and thread, as they stand in the file.
     pub fn place(&self) -> (Option<&'a str>, Option<&'a str>) {
         (self.get(Part::Pid), self.get(Part::Tid))
+    }
+
+    /// What joins it with all events that say the same, if it is joined at all.
+    pub fn bound(&self) -> Result<Option<Cow<'a, str>>, Bad> {
+        let is = |part| self.get(part) == Some("true");
+        match is(Part::FlowIn) || is(Part::FlowOut) {
+            true => id("bind_id", self.get(Part::BindId)),
+            false => Ok(None),
+        }
     }
 
     pub fn process(&self) -> Result<Option<Cow<'a, str>>, Bad> {

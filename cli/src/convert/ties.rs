@@ -12,8 +12,10 @@ use crate::error::Result;
 /// Something that is met in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tie {
-    /// The start of a range of that track, followed by its event's record.
-    Begin { track: u32 },
+    /// The start of a range of that track, followed by the flow that its event names, if it does, and by its event's record.
+    Begin { track: u32, is_bound: bool },
+    /// The event of the whole range with this key names a flow.
+    Bound { flow: u64 },
     /// The end of the range that began last, followed by its event's record.
     End,
     /// A flow passes here: through the range around it, or through the next one.
@@ -30,7 +32,8 @@ impl Tie {
 
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let (code, number, flag) = match self {
-            Self::Begin { track } => (1, track.into(), false),
+            Self::Bound { flow } => (0, flow, false),
+            Self::Begin { track, is_bound } => (1, track.into(), is_bound),
             Self::End => (2, 0, false),
             Self::Point { flow, is_next } => (3, flow, is_next),
         };
@@ -42,15 +45,17 @@ impl Tie {
     }
 
     fn from_bytes(bytes: &[u8]) -> Self {
-        let number = u64_at(bytes, 2);
+        let (number, flag) = (u64_at(bytes, 2), bytes[1] != 0);
         match bytes[0] {
+            0 => Self::Bound { flow: number },
             1 => Self::Begin {
                 track: u32_at(bytes, 2),
+                is_bound: flag,
             },
             2 => Self::End,
             _ => Self::Point {
                 flow: number,
-                is_next: bytes[1] != 0,
+                is_next: flag,
             },
         }
     }
@@ -188,9 +193,24 @@ fn meet(
         }
         let (_, bytes) = tie.expect("one of them has the key");
         match Tie::from_bytes(bytes) {
-            Tie::Begin { track } => {
-                let record = bytes[Tie::SIZE..].to_vec();
-                let flows = group.next.drain(..).map(|(flow, ..)| flow).collect();
+            Tie::Bound { flow } => {
+                // The range with this key has just begun.
+                let range = group.open.last().filter(|range| range.number == key.number);
+                tell(
+                    points,
+                    flow,
+                    key,
+                    range.map_or(0, |range| range.correlation),
+                )?;
+            }
+            Tie::Begin { track, is_bound } => {
+                let mut flows: Vec<_> = group.next.drain(..).map(|(flow, ..)| flow).collect();
+                let mut rest = Tie::SIZE;
+                if is_bound {
+                    flows.push(u64_at(bytes, rest));
+                    rest += size_of::<u64>();
+                }
+                let record = bytes[rest..].to_vec();
                 begin(
                     &mut group,
                     Around {

@@ -139,7 +139,7 @@ impl Trace {
         let ids = || Ok::<_, Error>((None, track.map(Cow::Borrowed)));
         let track = self.tracks.thread((None, track), ids, &mut self.strings)?;
         let added = match end {
-            Some(end) => self.add_range(track, start, end),
+            Some(end) => self.add_range(track, start, end, None),
             None => self.add_instant(track, start),
         };
         added.map_err(|error| self.spill_error(error))
@@ -171,12 +171,13 @@ impl Trace {
         let (start, end) = event.span()?;
         let track = self.thread(event)?;
         self.begin(event, Kind::Range)?;
-        self.add_range(track, start, end)?;
+        let flow = self.bound(event)?;
+        self.add_range(track, start, end, flow)?;
         Ok(())
     }
 
     /// Adds the range that is in `record`.
-    fn add_range(&mut self, track: u32, start: i64, end: i64) -> io::Result<()> {
+    fn add_range(&mut self, track: u32, start: i64, end: i64, flow: Option<u64>) -> io::Result<()> {
         let key = Key {
             group: track.into(),
             time: start,
@@ -184,7 +185,18 @@ impl Trace {
             number: self.number,
         };
         self.tracks.all[track as usize].is_used = true;
+        if let Some(flow) = flow {
+            self.ties.push(key, &Tie::Bound { flow }.to_bytes())?;
+        }
         self.events.push(key, &self.record)
+    }
+
+    /// The flow that an event names itself.
+    fn bound(&mut self, event: &Event<'_>) -> Result<Option<u64>, Bad> {
+        let id = event.bound()?;
+        self.flow_points += usize::from(id.is_some());
+        // No category has this name.
+        Ok(id.map(|id| hash(&["\u{0}", "", "", &id])))
     }
 
     fn half(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
@@ -197,7 +209,11 @@ impl Trace {
             rank: 0,
             number: self.number,
         };
-        self.tie_half(key, track, phase)
+        let flow = match phase {
+            "B" => self.bound(event)?,
+            _ => None,
+        };
+        self.tie_half(key, track, phase, flow)
     }
 
     fn async_half(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
@@ -224,16 +240,30 @@ impl Trace {
             rank: 0,
             number: self.number,
         };
-        self.tie_half(key, track, phase)
+        let flow = match phase {
+            "b" => self.bound(event)?,
+            _ => None,
+        };
+        self.tie_half(key, track, phase, flow)
     }
 
-    fn tie_half(&mut self, key: Key, track: u32, phase: &str) -> Result<(), Stop> {
+    fn tie_half(
+        &mut self,
+        key: Key,
+        track: u32,
+        phase: &str,
+        flow: Option<u64>,
+    ) -> Result<(), Stop> {
         let tie = if matches!(phase, "B" | "b") {
-            Tie::Begin { track }
+            Tie::Begin {
+                track,
+                is_bound: flow.is_some(),
+            }
         } else {
             Tie::End
         };
         let mut bytes = tie.to_bytes().to_vec();
+        bytes.extend(flow.into_iter().flat_map(u64::to_le_bytes));
         bytes.extend_from_slice(&self.record);
         self.ties.push(key, &bytes)?;
         Ok(())

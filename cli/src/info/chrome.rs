@@ -124,8 +124,10 @@ impl Reader {
             "X" => {
                 let (start, end) = event.span()?;
                 let name = self.name(event)?;
+                let is_bound = event.bound()?.is_some();
                 let cell = self.cell(event)?;
                 cell.counts.range(RangeKind::Any);
+                cell.counts.flows += u64::from(is_bound);
                 cell.span.meet(start);
                 cell.span.meet(end);
                 self.names.begin(name);
@@ -135,7 +137,9 @@ impl Reader {
             "B" | "E" => {
                 let time = event.time()?;
                 let thread = self.thread(event)?;
+                let is_bound = phase == "B" && event.bound()?.is_some();
                 self.half(event, phase == "B", Join::Thread(thread), thread, time)?;
+                self.cell(event)?.counts.flows += u64::from(is_bound);
             }
             "b" | "e" => {
                 let (time, id) = (event.time()?, event.id()?);

@@ -241,6 +241,27 @@ fn arrows_and_warnings(events: &str) -> (Vec<String>, String) {
         });
         value(around.unwrap())["name"].as_str().unwrap().to_owned()
     };
+    // Ranges that name one number, in the order of time.
+    let mut bound: std::collections::BTreeMap<String, Vec<(u64, String)>> = Default::default();
+    for event in found.iter().map(|line| value(line)) {
+        if let Some(number) = event["bind_id"].as_str() {
+            let name = event["name"].as_str().unwrap().to_owned();
+            let time = (event["ts"].as_f64().unwrap() * 1000.0) as u64;
+            bound
+                .entry(number.to_owned())
+                .or_default()
+                .push((time, name));
+        }
+    }
+    let mut joined = Vec::new();
+    for mut ranges in bound.into_values() {
+        ranges.sort();
+        joined.extend(
+            ranges
+                .windows(2)
+                .map(|pair| format!("{} > {}", pair[0].1, pair[1].1)),
+        );
+    }
     let mut ends: std::collections::BTreeMap<u64, [String; 2]> = Default::default();
     for line in &found {
         let point = value(line);
@@ -255,7 +276,7 @@ fn arrows_and_warnings(events: &str) -> (Vec<String>, String) {
     let arrows = ends
         .into_values()
         .filter(|ends| ends.iter().all(|end| !end.is_empty()));
-    let mut arrows: Vec<_> = arrows.map(|ends| ends.join(" > ")).collect();
+    let mut arrows: Vec<_> = arrows.map(|ends| ends.join(" > ")).chain(joined).collect();
     arrows.sort();
     (arrows, text)
 }
@@ -322,6 +343,22 @@ fn a_flow_may_pass_ranges_in_halves() {
                {"ph":"f","cat":"f","id":1,"pid":1,"tid":2,"ts":5,"bp":"e"}"#
         ),
         ["a > b"]
+    );
+}
+
+/// Not the innermost range at that time.
+#[test]
+fn a_range_may_name_what_it_is_joined_by() {
+    assert_eq!(
+        arrows(
+            r#"{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":9,"bind_id":"0x1f","flow_out":true},
+               {"ph":"X","name":"inner","pid":1,"tid":1,"ts":1,"dur":5},
+               {"ph":"B","name":"b","pid":1,"tid":2,"ts":4,"bind_id":"0x1f","flow_in":true,"flow_out":true},
+               {"ph":"B","name":"inner","pid":1,"tid":2,"ts":4},{"ph":"E","pid":1,"tid":2,"ts":5},{"ph":"E","pid":1,"tid":2,"ts":6},
+               {"ph":"X","name":"c","pid":1,"tid":1,"ts":20,"dur":9,"bind_id":"0x1f","flow_in":true},
+               {"ph":"X","name":"unbound","pid":1,"tid":1,"ts":30,"dur":9,"bind_id":"0x1f"}"#
+        ),
+        ["a > b", "b > c"]
     );
 }
 

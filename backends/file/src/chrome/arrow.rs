@@ -9,9 +9,17 @@ use crate::proto::Writer;
 pub(super) const START: &[u8] = b"s";
 pub(super) const END: &[u8] = b"f\",\"bp\":\"e";
 
-/// What stands before a flow's number at the start of an arrow: of a range or its first half, and of a
-/// second half.
-pub(super) const FLOWS: [&[u8]; 2] = [b",\"flow\":\"", b",\"end_flow\":\""];
+/// What stands before the number of what an event is joined by: readers join those with one number, in the order of time.
+pub(super) const BOUND: &[u8] = b"\"bind_id\":\"0x";
+/// The least of these numbers in a file that is put in order: readers may number arrows as they come, from 0.
+pub(super) const BOUND_FROM: u64 = 1 << 62;
+/// What follows it if another one comes before, and at last.
+pub(super) const FOLLOWS: &[u8] = b"\"flow_in\":true,";
+pub(super) const LEADS: &[u8] = b"\"flow_out\":true,";
+/// What stands before a flow that is told by arrows, for who puts the file in order.
+pub(super) const FLOW_NAME: &[u8] = b"\"flow\":\"";
+/// What ends both.
+pub(super) const NAME_END: &[u8] = b"\",";
 
 /// Appends what an event says, without the flows.
 pub(super) fn copy(mut event: &[u8], out: &mut Writer) {
@@ -38,7 +46,25 @@ pub(super) fn flows(mut event: &[u8]) -> impl Iterator<Item = u64> {
     all.filter(|flow| *flow != 0)
 }
 
-/// An end of an arrow, up to what closes it.
+/// In the line of an event: it is joined with all others of this number, and there is one before it or not.
+pub(super) fn bind(number: u64, follows: bool, out: &mut Writer) {
+    out.raw(BOUND);
+    out.raw(format!("{number:x}").as_bytes());
+    out.raw(NAME_END);
+    if follows {
+        out.raw(FOLLOWS);
+    }
+    out.raw(LEADS);
+}
+
+/// In the line of an event: it has this flow.
+pub(super) fn name(flow: u64, out: &mut Writer) {
+    out.raw(FLOW_NAME);
+    json::digits(flow, out);
+    out.raw(NAME_END);
+}
+
+/// An end of an arrow, as a line of its own.
 pub(super) fn arrow(phase: &[u8], number: u64, at: Point, base: i64, out: &mut Writer) {
     out.put(b",\n{\"ph\":\"");
     out.raw(phase);
@@ -50,11 +76,7 @@ pub(super) fn arrow(phase: &[u8], number: u64, at: Point, base: i64, out: &mut W
     json::micros(base, at.time, out);
     out.raw(b",\"id\":");
     json::digits(number, out);
-    out.raw(b",\"name\":\"correlation\",\"cat\":\"correlation\"");
-}
-
-pub(super) fn close(out: &mut Writer) {
-    out.put(b"}");
+    out.raw(b",\"name\":\"correlation\",\"cat\":\"correlation\"}");
 }
 
 #[cfg(test)]

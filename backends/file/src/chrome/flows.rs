@@ -1,7 +1,8 @@
-//! What joins ranges: arrows from each to the next one.
+//! What joins ranges: numbers that their lines name, or arrows from each to the next one.
 
 use std::collections::HashMap;
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// So many flows are remembered at least.
@@ -15,70 +16,128 @@ pub(super) struct Point {
     pub(super) time: i64,
 }
 
-/// What a flow has to write when a range of it is written.
-#[derive(Debug, PartialEq)]
-pub(super) struct Meeting {
-    /// Its number for an arrow that starts at the range, should another one follow.
-    pub(super) start: u64,
-    pub(super) arrow: Option<Arrow>,
+/// A range that has a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Member {
+    pub(super) point: Point,
+    /// 0 if it is not known yet.
+    pub(super) length: u64,
+    /// Whether its line can name the flow: it names one at most, and what comes later can't be added.
+    pub(super) is_free: bool,
 }
 
-/// An arrow between the range and the one of the flow that was written before.
+/// What tells that a range has a flow.
 #[derive(Debug, PartialEq)]
-pub(super) enum Arrow {
-    /// To the range: it started, with this number, when that one was written.
-    Here(u64),
-    /// From the range, because that one is later: of this number, to there.
-    There(u64, Point),
+pub(super) enum Joint {
+    /// Its line, with whether there is another one before.
+    Bound { follows: bool },
+    /// An arrow, if there is another one: its number and its ends.
+    Apart(Option<(u64, Point, Point)>),
 }
 
-/// The flows of a session, with the range of each that was written last.
+/// The flows of a session.
 ///
-/// Both ends of an arrow are best written right after their ranges, for a reader takes the range
-/// that began last; and an arrow must not go back in time. So each range starts one.
+/// Readers take a file in the order of time, whatever stands where, and join the ranges whose lines name one number from each
+/// to the next; the first of them has to say that it is that. An arrow that is told by lines of its own ends at the range that
+/// began last at its time: at an inner one, where that begins together with the right one.
 #[derive(Default)]
-pub(super) struct Flows(Mutex<Inner>);
+pub(super) struct Flows {
+    inner: Mutex<Inner>,
+    is_unsettled: AtomicBool,
+}
 
 #[derive(Default)]
 struct Inner {
-    new: HashMap<u64, (Point, u64)>,
+    new: HashMap<u64, Known>,
     /// Those that came before: they are forgotten when `new` is full once more.
-    old: HashMap<u64, (Point, u64)>,
+    old: HashMap<u64, Known>,
     /// Arrows have numbers that are unique in the file.
     arrows: u64,
+    has_any: bool,
+}
+
+/// Of a flow whose first range names it, that one; else the last one.
+#[derive(Clone, Copy)]
+struct Known {
+    member: Member,
+    is_bound: bool,
 }
 
 impl Flows {
     /// Whether any range had one.
     pub(super) fn has_any(&self) -> bool {
-        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.arrows > 0
+        self.lock().has_any
     }
 
-    /// For the range that starts here.
-    pub(super) fn meet(&self, flow: u64, here: Point) -> Meeting {
-        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = inner.next_arrow();
-        let before = inner.new.insert(flow, (here, start));
-        let before = before.or_else(|| inner.old.remove(&flow));
-        if inner.new.len() >= REMEMBERED {
-            inner.old = mem::take(&mut inner.new);
+    /// Whether it could be told better in a file that is put in order.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.is_unsettled.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn unsettle(&self) {
+        self.is_unsettled.store(true, Ordering::Relaxed);
+    }
+
+    /// For the range that starts here, or its end.
+    pub(super) fn meet(&self, flow: u64, here: Member) -> Joint {
+        let mut inner = self.lock();
+        inner.has_any = true;
+        let Some(before) = inner.get(flow) else {
+            let is_bound = here.is_free;
+            inner.put(flow, here, is_bound);
+            return match is_bound {
+                true => Joint::Bound { follows: false },
+                false => Joint::Apart(None),
+            };
+        };
+        if before.is_bound && here.is_free && here.is_behind(before.member) {
+            return Joint::Bound { follows: true };
         }
-        let arrow = before.map(|(there, arrow)| {
-            if there.time <= here.time {
-                Arrow::Here(arrow)
-            } else {
-                Arrow::There(inner.next_arrow(), there)
-            }
-        });
-        Meeting { start, arrow }
+        if before.member.point == here.point {
+            return Joint::Apart(None);
+        }
+        if before.is_bound {
+            self.unsettle();
+        } else {
+            inner.put(flow, here, false);
+        }
+        inner.arrows += 1;
+        let (there, here) = (before.member.point, here.point);
+        let (from, to) = match there.time <= here.time {
+            true => (there, here),
+            false => (here, there),
+        };
+        Joint::Apart(Some((inner.arrows, from, to)))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Inner {
-    fn next_arrow(&mut self) -> u64 {
-        self.arrows += 1;
-        self.arrows
+    fn get(&mut self, flow: u64) -> Option<Known> {
+        if let Some(known) = self.new.get(&flow) {
+            return Some(*known);
+        }
+        let known = self.old.remove(&flow)?;
+        self.put(flow, known.member, known.is_bound);
+        Some(known)
+    }
+
+    fn put(&mut self, flow: u64, member: Member, is_bound: bool) {
+        self.new.insert(flow, Known { member, is_bound });
+        if self.new.len() >= REMEMBERED {
+            self.old = mem::take(&mut self.new);
+        }
+    }
+}
+
+impl Member {
+    /// Whether readers take it after `first`, whatever stands first in the file: of those at one time the longest comes first.
+    fn is_behind(&self, first: Self) -> bool {
+        let key = |member: Self| (member.point.time, !member.length);
+        key(*self) > key(first)
     }
 }
 
@@ -94,30 +153,86 @@ mod tests {
         }
     }
 
+    fn member(thread: u64, time: i64) -> Member {
+        Member {
+            point: point(thread, time),
+            length: 5,
+            is_free: true,
+        }
+    }
+
+    const FIRST: Joint = Joint::Bound { follows: false };
+    const NEXT: Joint = Joint::Bound { follows: true };
+
+    fn arrow(number: u64, from: Member, to: Member) -> Joint {
+        Joint::Apart(Some((number, from.point, to.point)))
+    }
+
     #[test]
-    fn arrows_go_forward_from_each_range_to_the_next() {
+    fn what_follows_the_first_range_is_joined_by_a_number() {
         let flows = Flows::default();
-        let (launch, kernel, sync) = (point(2, 10), point(3, 50), point(2, 90));
-        let meeting = |start, arrow| Meeting { start, arrow };
-        assert_eq!(flows.meet(7, kernel), meeting(1, None));
-        assert_eq!(flows.meet(8, sync), meeting(2, None));
-        let there = Arrow::There(4, kernel);
-        assert_eq!(flows.meet(7, launch), meeting(3, Some(there)));
-        assert_eq!(flows.meet(7, sync), meeting(5, Some(Arrow::Here(3))));
-        assert_eq!(flows.meet(8, sync), meeting(6, Some(Arrow::Here(2))));
+        let (launch, kernel, sync) = (member(2, 10), member(3, 50), member(2, 90));
+        for (flow, member, want) in [
+            (7, launch, FIRST),
+            (8, sync, FIRST),
+            (7, sync, NEXT),
+            (7, kernel, NEXT),
+        ] {
+            assert_eq!(flows.meet(flow, member), want);
+        }
+        assert!(flows.has_any() && !flows.is_unsettled());
+        // Not the one that readers take first.
+        assert_eq!(flows.meet(8, kernel), arrow(1, kernel, sync));
+        assert!(flows.is_unsettled());
+        assert_eq!(flows.meet(8, member(4, 91)), NEXT);
+    }
+
+    #[test]
+    fn of_those_at_one_time_the_longest_comes_first() {
+        for (length, want) in [(4, Some(NEXT)), (5, None), (6, None)] {
+            let flows = Flows::default();
+            let (first, mut other) = (member(2, 10), member(3, 10));
+            other.length = length;
+            assert_eq!(flows.meet(7, first), FIRST);
+            let is_next = want.is_some();
+            let want = want.unwrap_or(arrow(1, first, other));
+            assert_eq!(flows.meet(7, other), want);
+            assert_eq!(flows.is_unsettled(), !is_next);
+        }
+    }
+
+    #[test]
+    fn ranges_of_several_flows_are_joined_by_arrows() {
+        let flows = Flows::default();
+        let (mut launch, kernel, sync) = (member(2, 10), member(3, 50), member(2, 90));
+        launch.is_free = false;
+        assert_eq!(flows.meet(7, launch), Joint::Apart(None));
+        assert_eq!(flows.meet(7, sync), arrow(1, launch, sync));
+        assert_eq!(flows.meet(7, kernel), arrow(2, kernel, sync));
+        assert!(!flows.is_unsettled());
+        // The end of a range that has the flow itself.
+        assert_eq!(flows.meet(8, kernel), FIRST);
+        let end = Member {
+            is_free: false,
+            ..kernel
+        };
+        assert_eq!(flows.meet(8, end), Joint::Apart(None));
+        assert!(!flows.is_unsettled());
+        assert_eq!(flows.meet(8, launch), arrow(3, launch, kernel));
+        assert!(flows.is_unsettled());
     }
 
     #[test]
     fn what_was_met_long_ago_is_forgotten() {
         let flows = Flows::default();
-        let first = point(2, 0);
+        let first = member(2, 0);
         let last = REMEMBERED as u64 * 2;
         for flow in 0..last {
-            assert_eq!(flows.meet(flow, first).arrow, None);
+            assert_eq!(flows.meet(flow, first), FIRST);
         }
-        assert_eq!(flows.meet(0, first).arrow, None);
-        assert_eq!(flows.meet(last - 1, first).arrow, Some(Arrow::Here(last)));
-        let inner = flows.0.lock().unwrap();
+        assert_eq!(flows.meet(0, member(2, 1)), FIRST);
+        assert_eq!(flows.meet(last - 1, member(2, 1)), NEXT);
+        let inner = flows.lock();
         assert!(inner.new.len() + inner.old.len() <= 2 * REMEMBERED);
     }
 }

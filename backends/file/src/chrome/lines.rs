@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering;
 use nvtxw_backend::{Result, Time};
 
 use super::Chrome;
-use super::arrow::{self, END, FLOWS, START, copy, flows};
+use super::arrow::{self, BOUND_FROM, END, START, copy, flows};
 use super::counter::{Counter, VALUE, value_of};
-use super::encoder::{FLOW, Quick};
-use super::flows::{Arrow, Point};
+use super::encoder::{FLOW, Quick, has_flows};
+use super::flows::{Joint, Member, Point};
 use super::thread::{INSTANT, Thread, open_point, open_range};
 use super::threads::{self, Spot};
 use crate::format::Ranges;
@@ -30,6 +30,8 @@ pub(crate) struct Lines {
     /// Among the streams of the session, from 0.
     number: u32,
     outlet: Outlet,
+    /// The lines of arrows, until the line of their event is whole.
+    arrows: Writer,
     /// Whether events come for the second time: their flows are ends of arrows then.
     is_again: bool,
     /// By the timeline's numbers: each place with its lanes.
@@ -57,6 +59,7 @@ impl Lines {
             tracks: Arc::clone(tracks),
             number,
             outlet: Outlet::new(Arc::clone(&session.sink)),
+            arrows: Writer::default(),
             is_again: false,
             places: Vec::new(),
             counters: Vec::new(),
@@ -213,54 +216,72 @@ impl Lines {
         self.counters[counter as usize].describe(&self.session, &mut self.outlet.out);
     }
 
-    /// The line of an instant, or of the first half of a range.
-    fn point(&mut self, phase: &[u8], place: u32, lane: u32, time: i64, nests: bool, event: &[u8]) {
-        let thread = &self.places[place as usize].1[lane as usize];
+    /// Appends what an event says, with the names of its flows if it is a range, and closes the line.
+    fn say(&mut self, member: Option<Member>, event: &[u8]) {
+        if let Some(member) = member {
+            self.join(member, event);
+        }
         let out = &mut self.outlet.out;
-        open_point(phase, thread.head(nests), self.session.base, time, out);
         copy(event, out);
         close(out);
+        if !self.arrows.is_empty() {
+            out.raw(self.arrows.as_bytes());
+            self.arrows.clear();
+        }
     }
 
-    /// The lines of the flows that an event has, named by one of [`FLOWS`].
-    fn join(&mut self, place: u32, lane: u32, time: i64, event: &[u8], name: &[u8]) {
+    /// A range on a lane that starts here.
+    fn member(&self, place: u32, lane: u32, start: i64, end: i64) -> Member {
         let spot = &self.places[place as usize].1[lane as usize].spot;
-        for flow in flows(event) {
-            let here = Point {
+        Member {
+            point: Point {
                 process: spot.process,
                 thread: spot.thread,
-                time,
-            };
-            let (base, out) = (self.session.base, &mut self.outlet.out);
-            if self.is_again {
-                let (number, phase) = match ArrowEnd::from_mark(flow) {
-                    ArrowEnd::Start(number) => (number, START),
-                    ArrowEnd::End(number) => (number, END),
-                };
-                arrow::arrow(phase, number, here, base, out);
-                arrow::close(out);
-                continue;
-            }
-            let met = self.session.flows.meet(flow, here);
-            match met.arrow {
-                None => {}
-                Some(Arrow::Here(number)) => {
-                    arrow::arrow(END, number, here, base, out);
-                    arrow::close(out);
+                time: start,
+            },
+            length: end.wrapping_sub(start) as u64,
+            is_free: true,
+        }
+    }
+
+    /// Names the flows of an event in its line, which is not whole yet.
+    fn join(&mut self, member: Member, event: &[u8]) {
+        let mut all = flows(event);
+        let Some(first) = all.next() else {
+            return;
+        };
+        let is_alone = all.all(|flow| flow == first);
+        let (base, out) = (self.session.base, &mut self.outlet.out);
+        let mut add = |phase, number, point| {
+            arrow::arrow(phase, number, point, base, &mut self.arrows);
+        };
+        if self.is_again {
+            for mark in flows(event) {
+                match ArrowEnd::from_mark(mark) {
+                    ArrowEnd::Start(number) => add(START, number, member.point),
+                    ArrowEnd::End(number) => add(END, number, member.point),
+                    ArrowEnd::First(number) => arrow::bind(number | BOUND_FROM, false, out),
+                    ArrowEnd::Next(number) => arrow::bind(number | BOUND_FROM, true, out),
                 }
-                Some(Arrow::There(number, there)) => {
-                    arrow::arrow(START, number, here, base, out);
-                    arrow::close(out);
-                    arrow::arrow(END, number, there, base, out);
-                    arrow::close(out);
+            }
+            return;
+        }
+        let member = Member {
+            is_free: member.is_free && is_alone,
+            ..member
+        };
+        // Both halves of a range may have one.
+        for flow in flows(event).take(if is_alone { 1 } else { usize::MAX }) {
+            match self.session.flows.meet(flow, member) {
+                Joint::Bound { follows } => arrow::bind(flow, follows, out),
+                Joint::Apart(joined) => {
+                    arrow::name(flow, out);
+                    if let Some((number, from, to)) = joined {
+                        add(START, number, from);
+                        add(END, number, to);
+                    }
                 }
             }
-            arrow::arrow(START, met.start, here, base, out);
-            // For who puts the file in order.
-            out.raw(name);
-            json::digits(flow, out);
-            out.put(b"\"");
-            arrow::close(out);
         }
     }
 }
@@ -313,44 +334,57 @@ impl Emit for Lines {
     fn range(&mut self, place: u32, lane: u32, start: i64, end: i64, nests: bool, event: &[u8]) {
         self.use_lane(place, lane);
         let thread = &mut self.places[place as usize].1[lane as usize];
-        let base = self.session.base;
-        if thread.splits(start, end) {
-            self.point(b"B", place, lane, start, nests, event);
-            self.join(place, lane, start, event, FLOWS[0]);
+        let (base, out) = (self.session.base, &mut self.outlet.out);
+        let splits = thread.splits(start, end);
+        match splits {
+            true => open_point(b"B", thread.head(nests), base, start, out),
+            false => open_range(thread.head(nests), base, start, end, out),
+        }
+        // Readers take a half as if it had no length.
+        let until = if splits { start } else { end };
+        self.say(Some(self.member(place, lane, start, until)), event);
+        if splits {
             let thread = &self.places[place as usize].1[lane as usize];
             thread.close_half(base, end, &mut self.outlet.out);
-        } else {
-            let out = &mut self.outlet.out;
-            open_range(thread.head(nests), base, start, end, out);
-            copy(event, out);
-            close(out);
-            self.join(place, lane, start, event, FLOWS[0]);
         }
         self.outlet.complete(1);
     }
 
     fn begin(&mut self, place: u32, lane: u32, time: i64, nests: bool, event: &[u8]) {
         self.use_lane(place, lane);
-        self.places[place as usize].1[lane as usize].begin(time);
-        self.point(b"B", place, lane, time, nests, event);
-        self.join(place, lane, time, event, FLOWS[0]);
+        let thread = &mut self.places[place as usize].1[lane as usize];
+        thread.begin(time);
+        let (base, out) = (self.session.base, &mut self.outlet.out);
+        open_point(b"B", thread.head(nests), base, time, out);
+        if has_flows(event) {
+            // Some readers join complete ranges only.
+            self.session.flows.unsettle();
+        }
+        self.say(Some(self.member(place, lane, time, time)), event);
         self.outlet.complete(1);
     }
 
     fn end(&mut self, place: u32, lane: u32, mut time: i64, asked: i64, event: &[u8]) {
-        // An arrow points to what is open.
-        self.join(place, lane, time, event, FLOWS[1]);
         let thread = &mut self.places[place as usize].1[lane as usize];
-        if !thread.end(time) {
+        let (start, is_told) = thread.end(time);
+        if !is_told {
             // Until the file is put in order it ends one nanosecond later: ends come first at one time.
             self.session.unsettle();
             time = time.saturating_add(1);
         }
         let (base, out) = (self.session.base, &mut self.outlet.out);
         open_point(b"E", thread.head(asked == time), base, time, out);
-        out.raw(b"\"args\":{");
         // The first half is not before it.
         let rest = event.strip_prefix(b",").unwrap_or(event);
+        if has_flows(rest) {
+            // They belong to the start, which is written.
+            self.session.flows.unsettle();
+            let mut member = self.member(place, lane, start, start);
+            member.is_free = false;
+            self.join(member, rest);
+        }
+        let out = &mut self.outlet.out;
+        out.raw(b"\"args\":{");
         if asked != time {
             out.raw(MOVED_END);
             json::micros(base, asked, out);
@@ -358,14 +392,16 @@ impl Emit for Lines {
                 out.put(b",");
             }
         }
-        copy(rest, out);
-        close(out);
+        self.say(None, rest);
         self.outlet.complete(0);
     }
 
     fn instant(&mut self, place: u32, time: i64, event: &[u8]) {
         self.use_lane(place, 0);
-        self.point(INSTANT, place, 0, time, true, event);
+        let thread = &mut self.places[place as usize].1[0];
+        let (base, out) = (self.session.base, &mut self.outlet.out);
+        open_point(INSTANT, thread.head(true), base, time, out);
+        self.say(None, event);
         self.outlet.complete(1);
     }
 

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Take};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use super::arrow::{FLOWS, copy, flows};
+use super::arrow::{copy, flows};
 use super::counter::{DELTA, value_of};
 use super::encoder::{FLOW, args_of, has_flows};
 use super::lines::{CLOSE, Lines, MARK, MOVED_END};
@@ -103,7 +103,6 @@ impl Rewrite for LineRewrite<'_> {
         if left > 0 {
             return Err(failed(io::ErrorKind::UnexpectedEof.into()));
         }
-        reader.complete(events).map_err(taken)?;
         self.draft.append(&copy)
     }
 
@@ -174,20 +173,8 @@ struct Reader {
     counters: HashMap<u64, (u32, u32)>,
     /// By their numbers in the session.
     streams: HashMap<u64, u32>,
-    /// The last range: its flows follow.
-    last: Option<Range>,
-    /// What it says.
+    /// What an event says, with its flows behind.
     fields: Vec<u8>,
-    /// The flows of the end that follows.
-    end_flows: Vec<u8>,
-}
-
-/// A whole range, or the first half of one.
-struct Range {
-    lane: Lane,
-    start: i64,
-    end: Option<i64>,
-    nests: bool,
 }
 
 impl Reader {
@@ -203,9 +190,7 @@ impl Reader {
             lanes: lanes(streams),
             counters,
             streams: numbers,
-            last: None,
             fields: Vec::new(),
-            end_flows: Vec::new(),
         }
     }
 
@@ -228,7 +213,8 @@ impl Reader {
             return Some(Err(unknown()));
         };
         match phase {
-            b's' | b'f' => return Some(self.arrow(rest).ok_or_else(unknown)),
+            // All arrows are written again.
+            b's' | b'f' => return Some(Ok(())),
             b'M' => return self.metadata(rest, events),
             b'C' => {
                 let counter = rest.skip(b",\"source\":").and_then(|()| rest.number());
@@ -256,27 +242,29 @@ impl Reader {
         mut rest: Text<'_>,
         events: &mut Events,
     ) -> io::Result<()> {
-        self.complete(events)?;
         let start = rest.time(b",\"ts\":", self.base).ok_or_else(unknown)?;
         let end = match phase {
             b'X' => Some(rest.time(b",\"dur\":", start).ok_or_else(unknown)?),
             _ => None,
         };
         rest.skip(b",").ok_or_else(unknown)?;
+        let mut all = Vec::new();
+        while let Some(flow) = rest.flow() {
+            add_flow(flow, &mut all);
+        }
         let fields = rest.0.strip_suffix(CLOSE).ok_or_else(unknown)?;
         match phase {
             b'X' | b'B' => {
                 self.fields.clear();
                 self.fields.extend_from_slice(fields);
-                self.last = Some(Range {
-                    lane,
-                    start,
-                    end,
-                    nests: !is_turned,
-                });
-                Ok(())
+                self.fields.append(&mut all);
+                events.begin(lane, start, !is_turned, &self.fields);
+                match end {
+                    Some(end) => events.end(lane, end, b""),
+                    None => Ok(()),
+                }
             }
-            b'E' => self.end(lane, start, is_turned, fields, events),
+            b'E' => self.end(lane, start, is_turned, (fields, all), events),
             b'i' => events.point(lane.stream, On::Place(lane.place), start, fields),
             _ => Err(unknown()),
         }
@@ -288,7 +276,7 @@ impl Reader {
         lane: Lane,
         mut end: i64,
         is_moved: bool,
-        fields: &[u8],
+        (fields, mut flows): (&[u8], Vec<u8>),
         events: &mut Events,
     ) -> io::Result<()> {
         let mut rest = Text(fields);
@@ -303,11 +291,11 @@ impl Reader {
             self.fields.push(b',');
         }
         self.fields.extend_from_slice(rest.0);
-        if has_flows(first) && self.end_flows.is_empty() {
+        if has_flows(first) && flows.is_empty() {
             // Whether there are any must be seen at the end.
-            add_flow(0, &mut self.end_flows);
+            add_flow(0, &mut flows);
         }
-        self.fields.append(&mut self.end_flows);
+        self.fields.append(&mut flows);
         events.end(lane, end, &self.fields)
     }
 
@@ -318,7 +306,6 @@ impl Reader {
         mut rest: Text<'_>,
         events: &mut Events,
     ) -> io::Result<()> {
-        self.complete(events)?;
         rest.skip(b",\"pid\":").ok_or_else(unknown)?;
         rest.number().ok_or_else(unknown)?;
         let time = rest.time(b",\"ts\":", self.base).ok_or_else(unknown)?;
@@ -330,19 +317,6 @@ impl Reader {
         };
         let value = value.ok_or_else(unknown)?;
         events.point(stream, On::Counter(counter), time, value)
-    }
-
-    /// Takes the flow that an end of an arrow tells. All arrows are written again.
-    fn arrow(&mut self, rest: Text<'_>) -> Option<()> {
-        for (name, of) in FLOWS
-            .into_iter()
-            .zip([&mut self.fields, &mut self.end_flows])
-        {
-            if let Some(at) = rest.0.windows(name.len()).position(|part| part == name) {
-                add_flow(Text(&rest.0[at + name.len()..]).number()?, of);
-            }
-        }
-        Some(())
     }
 
     fn metadata(&mut self, mut rest: Text<'_>, events: &mut Events) -> Option<io::Result<()>> {
@@ -359,21 +333,8 @@ impl Reader {
         let stream = *self.streams.get(&rest.number()?)?;
         rest.skip(b",\"number\":")?;
         let number = u32::try_from(rest.number()?).ok()?;
-        let completed = self.complete(events);
         events.mark(stream, number);
-        Some(completed)
-    }
-
-    /// Hands the last range on.
-    fn complete(&mut self, events: &mut Events) -> io::Result<()> {
-        let Some(range) = self.last.take() else {
-            return Ok(());
-        };
-        events.begin(range.lane, range.start, range.nests, &self.fields);
-        match range.end {
-            Some(end) => events.end(range.lane, end, b""),
-            None => Ok(()),
-        }
+        Some(Ok(()))
     }
 }
 

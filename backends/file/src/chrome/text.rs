@@ -1,5 +1,7 @@
 //! Lines as they were written, read again.
 
+use super::arrow::{BOUND, FLOW_NAME, FOLLOWS, LEADS, NAME_END};
+
 /// What is left of a line.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'l>(pub(super) &'l [u8]);
@@ -44,6 +46,26 @@ impl<'l> Text<'l> {
         self.number()?;
         self.skip(b",\"tid\":")?;
         Some((self.number()?, false))
+    }
+
+    /// The number of what an event is joined by, or that of a flow of its own.
+    pub(super) fn flow(&mut self) -> Option<u64> {
+        let (digits, radix) = match self.skip(BOUND) {
+            Some(()) => (u8::is_ascii_hexdigit as fn(&u8) -> bool, 16),
+            None => {
+                self.skip(FLOW_NAME)?;
+                (u8::is_ascii_digit as fn(&u8) -> bool, 10)
+            }
+        };
+        let len = self.0.iter().take_while(|byte| digits(byte)).count();
+        let (number, rest) = self.0.split_at(len);
+        self.0 = rest;
+        self.skip(NAME_END)?;
+        if radix == 16 {
+            let _ = self.skip(FOLLOWS);
+            self.skip(LEADS)?;
+        }
+        u64::from_str_radix(str::from_utf8(number).ok()?, radix).ok()
     }
 
     /// The time behind a name, which counts from `base`.

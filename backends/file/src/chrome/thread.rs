@@ -72,10 +72,11 @@ impl Thread {
         self.is_fresh = true;
     }
 
-    /// Notes that the innermost range that has begun here ends. Returns whether viewers can tell: not if it ends when it
-    /// begins.
-    pub(super) fn end(&mut self, time: i64) -> bool {
-        self.begun.pop() != Some(time)
+    /// Notes that the innermost range that has begun here ends. Returns when it began, and whether viewers can tell that: not
+    /// if it ends when it begins.
+    pub(super) fn end(&mut self, time: i64) -> (i64, bool) {
+        let start = self.begun.pop().unwrap_or(time);
+        (start, start != time)
     }
 
     /// Whether a range must be two halves.

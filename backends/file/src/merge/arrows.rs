@@ -9,26 +9,36 @@ use super::{HEADER, Kind, Rewrite};
 use crate::proto::Writer;
 use crate::sorter::{Key, Limits, Sorted, Sorter};
 
-/// An end of an arrow at an event, with the arrow's number.
+/// What an event has of arrows, with their number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ArrowEnd {
     Start(u64),
     End(u64),
+    /// It is joined with all others of this number, as the first of them.
+    First(u64),
+    /// The same as one that follows.
+    Next(u64),
 }
 
 impl ArrowEnd {
     /// As one number, which is never 0.
     pub(crate) fn mark(self) -> u64 {
-        match self {
-            Self::Start(number) => number << 1,
-            Self::End(number) => number << 1 | 1,
-        }
+        let (number, kind) = match self {
+            Self::Start(number) => (number, 0),
+            Self::End(number) => (number, 1),
+            Self::First(number) => (number, 2),
+            Self::Next(number) => (number, 3),
+        };
+        number << 2 | kind
     }
 
     pub(crate) fn from_mark(mark: u64) -> Self {
-        match mark & 1 {
-            0 => Self::Start(mark >> 1),
-            _ => Self::End(mark >> 1),
+        let number = mark >> 2;
+        match mark & 3 {
+            0 => Self::Start(number),
+            1 => Self::End(number),
+            2 => Self::First(number),
+            _ => Self::Next(number),
         }
     }
 }
@@ -36,13 +46,26 @@ impl ArrowEnd {
 /// An event that has a flow.
 #[derive(Clone, Copy, PartialEq)]
 struct Met {
-    flow: i64,
     time: i64,
     stream: u32,
     /// Which of its stream's events it is, in order.
     position: u64,
     /// Whether it stays open, so that it stands behind the others of its stream.
     is_last: bool,
+    /// Less for a longer one: readers take it first of those at one time. What stays open has no length.
+    shortness: u64,
+}
+
+/// The events of one flow, in the order of time.
+struct Flow {
+    flow: i64,
+    /// Whether one of its events has other flows too: a line names one only.
+    is_mixed: bool,
+    before: Option<Met>,
+    /// The number that all are joined by, if there are several.
+    number: Option<u64>,
+    /// The first one, as long as others may come before it.
+    first: Option<Met>,
 }
 
 /// The ends of arrows, in the order of the events that they are at.
@@ -62,51 +85,59 @@ impl Arrows {
         rewrite: &R,
         limits: Limits,
     ) -> io::Result<Self> {
-        let mut all = Sorter::new(rewrite.path(), limits);
+        let mut all_flows = Sorter::new(rewrite.path(), limits);
         let (mut at, mut number) = ((0, 0), 0);
         while let Some((key, record)) = events.next()? {
             let position = next_position(&mut at, key.group);
-            let is_last = record.first() == Some(&(Kind::OpenStart as u8));
-            for flow in R::flows(record.get(HEADER..).unwrap_or_default()) {
-                // Of those at one time the first in the file comes first.
-                number += 1;
-                let key = Key {
+            let kind = record.first().copied();
+            let is_last = kind == Some(Kind::OpenStart as u8);
+            let shortness = match kind == Some(Kind::OpenPush as u8) || is_last {
+                true => u64::MAX,
+                false => !((!key.rank).wrapping_sub(key.start) as u64),
+            };
+            let fields = record.get(HEADER..).unwrap_or_default();
+            let mut before = None;
+            // Both halves of a range may have one.
+            let is_mixed = R::flows(fields).any(|flow| *before.get_or_insert(flow) != flow);
+            let all = R::flows(fields).take(if is_mixed { usize::MAX } else { 1 });
+            for flow in all {
+                let at = |rank, number| Key {
                     group: 0,
                     start: flow as i64,
-                    rank: key.start,
+                    rank,
                     number,
                 };
-                let stream = at.0.to_le_bytes();
-                all.add(key, &[&stream, &position.to_le_bytes(), &[is_last.into()]])?;
+                if is_mixed {
+                    // Before all others.
+                    all_flows.add(at(i64::MIN, 0), &[])?;
+                }
+                // Of those at one time the first in the file comes first.
+                number += 1;
+                let parts: [&[u8]; 4] = [
+                    &key.group.to_le_bytes(),
+                    &position.to_le_bytes(),
+                    &shortness.to_le_bytes(),
+                    &[is_last.into()],
+                ];
+                all_flows.add(at(key.start, number), &parts)?;
             }
         }
         let mut ends = Sorter::new(rewrite.path(), limits);
-        let mut all = all.finish()?;
-        let (mut before, mut arrow): (Option<Met>, _) = (None, 0);
+        let mut all = all_flows.finish()?;
+        let mut arrows = 0;
+        let mut flow = Flow::new(0);
         while let Some((key, record)) = all.next()? {
-            let met = Met::read(key, record)?;
-            if let Some(before) = before
-                && before.flow == met.flow
-                // Both halves of a range may have it.
-                && (before.stream, before.position) != (met.stream, met.position)
-            {
-                arrow += 1;
-                let (from, to) = match met.is_behind(before) {
-                    true => (before, met),
-                    false => (met, before),
-                };
-                for (end, met) in [(ArrowEnd::Start(arrow), from), (ArrowEnd::End(arrow), to)] {
-                    let key = Key {
-                        group: met.stream,
-                        start: met.position as i64,
-                        rank: 0,
-                        number: end.mark(),
-                    };
-                    ends.add(key, &[])?;
-                }
+            if key.start != flow.flow {
+                flow.finish(&mut ends)?;
+                flow = Flow::new(key.start);
             }
-            before = Some(met);
+            if record.is_empty() {
+                flow.is_mixed = true;
+                continue;
+            }
+            flow.meet(Met::read(key, record)?, &mut arrows, &mut ends)?;
         }
+        flow.finish(&mut ends)?;
         let mut ends = ends.finish()?;
         Ok(Self {
             next: ends.next()?.map(|(key, _)| key),
@@ -143,22 +174,95 @@ fn next_position(at: &mut (u32, u64), stream: u32) -> u64 {
     at.1
 }
 
+impl Flow {
+    fn new(flow: i64) -> Self {
+        Self {
+            flow,
+            is_mixed: false,
+            before: None,
+            number: None,
+            first: None,
+        }
+    }
+
+    /// The next one in time.
+    fn meet(&mut self, met: Met, arrows: &mut u64, ends: &mut Sorter) -> io::Result<()> {
+        let Some(before) = self.before.replace(met) else {
+            self.first = Some(met);
+            return Ok(());
+        };
+        if self.is_mixed {
+            // Both halves of a range may have it.
+            if (before.stream, before.position) == (met.stream, met.position) {
+                return Ok(());
+            }
+            *arrows += 1;
+            let (from, to) = match met.is_behind(before) {
+                true => (before, met),
+                false => (met, before),
+            };
+            from.add(ArrowEnd::Start(*arrows), ends)?;
+            return to.add(ArrowEnd::End(*arrows), ends);
+        }
+        let number = *self.number.get_or_insert_with(|| {
+            *arrows += 1;
+            *arrows
+        });
+        let next = match self.first {
+            Some(first) if first.time == met.time => match met.is_before(first) {
+                true => self.first.replace(met),
+                false => Some(met),
+            },
+            Some(first) => {
+                first.add(ArrowEnd::First(number), ends)?;
+                self.first = None;
+                Some(met)
+            }
+            None => Some(met),
+        };
+        next.map_or(Ok(()), |next| next.add(ArrowEnd::Next(number), ends))
+    }
+
+    fn finish(self, ends: &mut Sorter) -> io::Result<()> {
+        match (self.first, self.number) {
+            (Some(first), Some(number)) => first.add(ArrowEnd::First(number), ends),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Met {
     fn read(key: Key, record: &[u8]) -> io::Result<Self> {
         let parts = record.split_first_chunk().and_then(|(stream, rest)| {
             let (position, rest) = rest.split_first_chunk()?;
-            Some((stream, position, rest == [1]))
+            let (shortness, rest) = rest.split_first_chunk()?;
+            Some((stream, position, shortness, rest == [1]))
         });
-        let Some((stream, position, is_last)) = parts else {
+        let Some((stream, position, shortness, is_last)) = parts else {
             return Err(super::bad("a record of a flow is too short"));
         };
         Ok(Self {
-            flow: key.start,
             time: key.rank,
             stream: u32::from_le_bytes(*stream),
             position: u64::from_le_bytes(*position),
+            shortness: u64::from_le_bytes(*shortness),
             is_last,
         })
+    }
+
+    fn add(self, end: ArrowEnd, ends: &mut Sorter) -> io::Result<()> {
+        let key = Key {
+            group: self.stream,
+            start: self.position as i64,
+            rank: 0,
+            number: end.mark(),
+        };
+        ends.add(key, &[])
+    }
+
+    /// Whether readers take it before one of the same time that stands before it, as far as that is known.
+    fn is_before(self, first: Self) -> bool {
+        (self.shortness, self.is_last) < (first.shortness, first.is_last)
     }
 
     /// Whether it stands behind one that comes before it, or is later. An arrow can't go back.

@@ -75,6 +75,8 @@ pub fn read(text: &str) -> Trace {
         (*time, rank)
     });
     let (mut open, mut arrows) = (HashMap::new(), HashMap::new());
+    // By what they are joined by, the range that came last; and how many times two were joined.
+    let (mut joined, mut joints) = (HashMap::new(), 0);
     for (time, event) in timed {
         let name = event["name"].as_str().unwrap_or_default();
         let pid = event["pid"].as_u64().unwrap();
@@ -148,11 +150,28 @@ pub fn read(text: &str) -> Trace {
         } else {
             assert_eq!(phase, "B");
         }
+        let index = trace.ranges.len();
         stack.push(Open {
-            index: trace.ranges.len(),
+            index,
             end: slice.end,
         });
         trace.ranges.push(slice);
+        if let Some(number) = event["bind_id"].as_str() {
+            let number = u64::from_str_radix(number.strip_prefix("0x").unwrap(), 16).unwrap();
+            assert_eq!(event["flow_out"], true);
+            let before = joined.insert(number, index);
+            assert_eq!(
+                event["flow_in"] == true,
+                before.is_some(),
+                "{number} begins once"
+            );
+            if let Some(before) = before {
+                joints += 1;
+                for range in [before, index] {
+                    trace.ranges[range].flows.push(u64::MAX - joints);
+                }
+            }
+        }
     }
     trace
 }
