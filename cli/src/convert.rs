@@ -10,6 +10,7 @@ mod columns;
 mod decimal;
 pub mod event;
 pub mod input;
+mod interrupt;
 mod json;
 mod labels;
 mod names;

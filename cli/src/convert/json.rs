@@ -29,7 +29,8 @@ impl Span {
 
     #[inline]
     pub fn of(self, text: &str) -> &str {
-        &text[self.start as usize..][..self.len as usize]
+        let start = self.start as usize;
+        &text[start..start + self.len as usize]
     }
 }
 

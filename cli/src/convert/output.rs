@@ -9,6 +9,7 @@ use tempfile::NamedTempFile;
 
 use super::Options;
 use super::input::is_standard;
+use super::interrupt::{self, Partial};
 use crate::error::{Error, Result};
 
 /// What takes the trace, and what it is told.
@@ -92,6 +93,11 @@ pub fn open(options: &Options, earliest: Option<i64>) -> Result<Output> {
         Some(library) => load(library)?,
         None => Backend::embedded(),
     };
+    interrupt::watch(match (&copied, &options.output) {
+        (Some(file), _) => Partial::Copied(file.path().to_owned()),
+        (None, Some(output)) => Partial::Out(output.clone()),
+        (None, None) => Partial::Backend,
+    })?;
     Ok(Output {
         backend,
         config,
