@@ -259,6 +259,10 @@ impl FormatStream for ChromeStream {
         self.lines.outlet().catch_up()
     }
 
+    fn is_behind(&mut self) -> bool {
+        self.lines.outlet().is_behind()
+    }
+
     fn shrink(&mut self) {
         self.lines.outlet().shrink();
     }

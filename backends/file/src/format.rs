@@ -213,6 +213,11 @@ pub(crate) trait FormatStream: Send + 'static {
         Ok(())
     }
 
+    /// Whether something waits that [`catch_up`](Self::catch_up) may write.
+    fn is_behind(&mut self) -> bool {
+        false
+    }
+
     /// Gives memory back that it can do without.
     fn shrink(&mut self) {}
 

@@ -120,6 +120,11 @@ impl Outlet {
         }
     }
 
+    /// Whether something waits.
+    pub(crate) fn is_behind(&self) -> bool {
+        !self.waiting.range.is_empty()
+    }
+
     #[cold]
     fn try_waiting(&mut self) -> Result<()> {
         if !self.waiting.head.is_empty() {

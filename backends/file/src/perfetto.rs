@@ -221,6 +221,10 @@ impl FormatStream for PerfettoStream {
         self.packets.outlet().catch_up()
     }
 
+    fn is_behind(&mut self) -> bool {
+        self.packets.outlet().is_behind()
+    }
+
     fn shrink(&mut self) {
         self.packets.outlet().shrink();
     }

@@ -341,6 +341,7 @@ impl<F: Format> Stream for StreamIn<F> {
                     if may_be_usual {
                         may_be_usual = self.usual_ranges(batch.schema(), &mut events, scope);
                         keep(self.flush_if_full());
+                        keep(self.out.catch_up());
                     }
                     if let Some(event) = events.read() {
                         keep(self.single(&event));

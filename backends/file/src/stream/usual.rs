@@ -100,6 +100,7 @@ impl<F: Format> StreamIn<F> {
         self.timeline.clocks = clocks;
         let domain = Arc::clone(self.info.domain());
         let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
+        let is_behind = self.out.is_behind();
         let Some(ranges) = self.out.ranges(schema, place) else {
             return false;
         };
@@ -110,7 +111,8 @@ impl<F: Format> StreamIn<F> {
             place,
             nests: kind == EventKind::RangePushPop,
             chain: None,
-            is_full: false,
+            is_behind,
+            is_done: false,
         };
         // What looks up texts is no part of the loop for batches without.
         match events.have_text() {
@@ -129,14 +131,19 @@ struct Taker<'t, R> {
     place: u32,
     nests: bool,
     chain: Option<Chain>,
-    is_full: bool,
+    /// Whether something waits for the file, which is looked after again and again.
+    is_behind: bool,
+    is_done: bool,
 }
 
+/// After so many bytes it is looked whether what waits can be written.
+const PIECE: usize = 1 << 16;
+
 impl<R: Ranges> Taker<'_, R> {
-    /// `false` if the window is full, or this is not a usual one.
+    /// `false` if the window is full, or enough is done, or this is not a usual one.
     #[inline(always)]
     fn take(&mut self, payload: &[u8], text: Option<&[u8]>) -> bool {
-        if self.is_full {
+        if self.is_done {
             return false;
         }
         let Some((start, end)) = self.ranges.write(payload, text, self.timeline.buffer()) else {
@@ -150,8 +157,11 @@ impl<R: Ranges> Taker<'_, R> {
         // Nothing of this function is given away, which would keep it from being short.
         self.timeline
             .range(self.place, start, end, self.nests, self.content);
-        self.is_full = self.timeline.is_full();
+        self.is_done = self.timeline.is_full() || self.is_behind && self.chain.is_some();
         self.chain = self.timeline.chain();
+        if let Some(chain) = self.chain.as_mut().filter(|_| self.is_behind) {
+            chain.shorten(PIECE);
+        }
         true
     }
 }

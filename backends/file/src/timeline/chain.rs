@@ -51,12 +51,18 @@ impl Link {
 pub(crate) struct Chain {
     /// How many links there may be before the window must be looked after.
     links: usize,
-    /// The same for bytes.
+    /// The same for bytes, and how many there are.
     bytes: usize,
+    len: usize,
     base: Base,
 }
 
 impl Chain {
+    /// Ends it after so many bytes, if not before.
+    pub(crate) fn shorten(&mut self, bytes: usize) {
+        self.bytes = self.bytes.min(self.len.saturating_add(bytes));
+    }
+
     /// Whether its ranges are ready for this base.
     #[inline]
     pub(crate) fn is_ready_for(&self, base: Base) -> bool {
@@ -198,6 +204,7 @@ impl Timeline {
         Some(Chain {
             links: items.saturating_sub(2),
             bytes,
+            len: new.bytes.len(),
             base,
         })
     }
