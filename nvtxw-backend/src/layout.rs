@@ -11,7 +11,7 @@ use nvtxw_abi::{ArrayStyle, EntryType, IdClass};
 
 use crate::domain::{self, Domain};
 use crate::finalise::too_large;
-use crate::refusal::{Cause, Refusal, Result};
+use crate::refusal::{Cause, IdKind, Refusal, Result};
 use crate::scalar::Read;
 use crate::schema::{Beyond, Extent, Field, FieldKind, FieldRole, Integer, Place, Shape};
 use crate::spec::{EntrySpec, SchemaSpec};
@@ -146,7 +146,7 @@ fn kind(
                 "the type {} is no schema or enum of the domain: register it first",
                 entry.ty
             ))
-            .because(Cause::Unregistered(entry.ty))),
+            .because(Cause::Unregistered(IdKind::Layout, entry.ty))),
         };
     }
     let ty = EntryType::from_raw(entry.ty)

@@ -255,7 +255,7 @@ pub use self::enumeration::{Enum, EnumEntry};
 pub use self::event::{Event, Text};
 pub use self::plain::{PlainEvent, PlainEvents};
 pub use self::raw::in_process;
-pub use self::refusal::{Cause, Refusal, RefusalCounts, Result};
+pub use self::refusal::{Cause, IdKind, Refusal, RefusalCounts, Result};
 pub use self::relation::{RelationKind, SyncPoints, TimeRelation};
 pub use self::resource::Resource;
 pub use self::sample::{CounterBatch, CounterSample};

@@ -6,7 +6,7 @@ use crate::check::Check;
 use crate::domain::Domain;
 use crate::finalise::label;
 use crate::locate::{LOOSE, Loose};
-use crate::refusal::{Cause, Refusal, Result};
+use crate::refusal::{Cause, IdKind, Refusal, Result};
 use crate::scalar::{Read, read};
 use crate::schema::{
     Attribute, AttributesAt, Beyond, Extent, Field, FieldKind, FieldRole, MessageAt, NamedScopes,
@@ -335,7 +335,7 @@ fn time_domain(index: usize, entry: &EntrySpec<'_>, domain: &Domain) -> Result<O
             "{}: the time semantics name {id}, which is neither a timestamp type nor a time domain of the domain",
             label(index, entry)
         ))
-        .because(Cause::Unregistered(id))),
+        .because(Cause::Unregistered(IdKind::TimeDomain, id))),
         named => Ok(named),
     }
 }
@@ -360,7 +360,7 @@ fn named_scopes(spec: &SchemaSpec<'_>, domain: &Domain) -> Result<NamedScopes> {
                 "{}: the scope semantics name {scope}, which is neither predefined nor registered in the domain",
                 label(index, entry)
             ))
-            .because(Cause::Unregistered(scope)));
+            .because(Cause::Unregistered(IdKind::Scope, scope)));
         }
         match has_purpose(entry) {
             true => named.purpose = scope,

@@ -32,6 +32,19 @@ struct Reason {
     text: Cow<'static, str>,
 }
 
+/// What an ID is one of: each kind has its own IDs in each domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IdKind {
+    /// A scope.
+    Scope,
+    /// A schema or an enum.
+    Layout,
+    /// A counter.
+    Counter,
+    /// A time domain.
+    TimeDomain,
+}
+
 /// Which rule of the ABI a refused call breaks, for tools that explain it. Not all rules have one of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -41,8 +54,8 @@ pub enum Cause {
     Other,
     /// A handle is null, stale or made up, or is that of another kind of object, another domain or another session.
     Handle,
-    /// Nothing of this ID is registered where it would have to be.
-    Unregistered(u64),
+    /// Nothing of this kind is registered under this ID where it would have to be.
+    Unregistered(IdKind, u64),
     /// An ID or a name is given to a second object.
     Taken,
     /// Another call was inside the stream or the session.
@@ -175,17 +188,17 @@ impl std::error::Error for Refusal {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Cause, Refusal};
+    use super::{Cause, IdKind, Refusal};
 
     #[test]
     fn a_place_and_more_words_keep_the_rule() {
         let refusal = Refusal::invalid("scope 7 is unknown");
         assert_eq!(refusal.cause(), Cause::Other);
         let refusal = refusal
-            .because(Cause::Unregistered(7))
+            .because(Cause::Unregistered(IdKind::Scope, 7))
             .at("event 3")
             .and("no more");
-        assert_eq!(refusal.cause(), Cause::Unregistered(7));
+        assert_eq!(refusal.cause(), Cause::Unregistered(IdKind::Scope, 7));
         assert_eq!(refusal.reason(), "event 3: scope 7 is unknown; no more");
     }
 }

@@ -12,7 +12,7 @@ use crate::finalise::finalise;
 use crate::lock::lock;
 use crate::plan;
 use crate::predefined;
-use crate::refusal::{Cause, Refusal, Result};
+use crate::refusal::{Cause, IdKind, Refusal, Result};
 use crate::resource::Resource;
 use crate::schema::{Field, FieldKind, FieldRole, Schema, Shape};
 use crate::scope::{Scope, ScopeRef, parse_path};
@@ -78,7 +78,7 @@ pub(crate) fn scope(domain: &Domain, spec: &ScopeSpec<'_>) -> Result<u64> {
                     "attr.parentScope {} is not registered in the domain: register it first",
                     spec.parent
                 ))
-                .because(Cause::Unregistered(spec.parent))
+                .because(Cause::Unregistered(IdKind::Scope, spec.parent))
             })?,
     };
     let path = parse_path(spec.path.as_deref().unwrap_or_default())?;
@@ -127,7 +127,7 @@ pub(crate) fn counter(domain: &Domain, spec: CounterSpec<'_>) -> Result<u64> {
         return Err(Refusal::invalid(format!(
             "attr.semantics: the time semantics name {id}, which is neither a timestamp type nor a time domain of the domain"
         ))
-        .because(Cause::Unregistered(id)));
+        .because(Cause::Unregistered(IdKind::TimeDomain, id)));
     }
     let mut semantics = spec.semantics.counter;
     let (kind, sample_size, embedded_domain, embedded_scope) = match IdClass::of(spec.schema) {
@@ -207,7 +207,7 @@ fn only_number(schema: &Schema) -> Option<(EntryType, &Field)> {
 fn group(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {
     let schema = domain.registered_schema(id).ok_or_else(|| {
         Refusal::invalid(format!("attr.schemaId {id} is no schema of the domain: register it first, and use the ID it gets"))
-            .because(Cause::Unregistered(id))
+            .because(Cause::Unregistered(IdKind::Layout, id))
     })?;
     let label = schema.label();
     if let SchemaRole::Event(kind) = schema.role {
@@ -257,7 +257,7 @@ pub(crate) fn time_domain(domain: &Domain, attr: &TimeDomainAttributes) -> Resul
             "attr.scopeId {} is not registered in the domain: register it first",
             attr.scope
         ))
-        .because(Cause::Unregistered(attr.scope))
+        .because(Cause::Unregistered(IdKind::Scope, attr.scope))
     })?;
     let timestamp_type = TimestampType::from_raw(attr.timestamp_type).ok_or_else(|| {
         Refusal::invalid(format!(

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::call::WriteCall;
 use crate::domain::Domain;
-use crate::refusal::{Cause, Refusal, Result};
+use crate::refusal::{Cause, IdKind, Refusal, Result};
 use crate::scalar::read;
 
 /// How the timestamps of two time domains relate. Each domain is a [`TimestampType`](crate::TimestampType) or a registered
@@ -144,7 +144,7 @@ impl<'a> TimeRelation<'a> {
                 return Err(Refusal::invalid(format!(
                     "{id} is neither a timestamp type nor a time domain of the stream's domain: register it there"
                 ))
-                .because(Cause::Unregistered(id)));
+                .because(Cause::Unregistered(IdKind::TimeDomain, id)));
             }
         }
         match self.kind {

@@ -12,7 +12,7 @@ use crate::event::Payload;
 use crate::handle::{Kind, Slots};
 use crate::log::{self, Account};
 use crate::panic::{catch, catch_poisoning};
-use crate::refusal::{Cause, Refusal, Result};
+use crate::refusal::{Cause, IdKind, Refusal, Result};
 use crate::scope::ScopeRef;
 use crate::session::OpenSession;
 use crate::spec::StreamSpec;
@@ -70,7 +70,7 @@ impl StreamInfo {
                 "attr.timeDomainId {} is neither a timestamp type nor a time domain of the stream's domain",
                 spec.time_domain
             ))
-            .because(Cause::Unregistered(spec.time_domain)));
+            .because(Cause::Unregistered(IdKind::TimeDomain, spec.time_domain)));
         }
         Ok(Self {
             name: lossy(spec.name).unwrap_or_default().into(),
@@ -173,7 +173,7 @@ pub(crate) fn default_scope(domain: &Domain, id: u64) -> Result<ScopeRef> {
         None => Err(Refusal::invalid(format!(
             "attr.scopeId {id} is not registered in the domain: register it first"
         ))
-        .because(Cause::Unregistered(id))),
+        .because(Cause::Unregistered(IdKind::Scope, id))),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::event::{Event, Payload};
 use crate::plain::PlainEvent;
 use crate::predefined;
 use crate::raw::{CounterBatchArg, EventBatchArg, PayloadArg};
-use crate::refusal::{Cause, Refusal, Result};
+use crate::refusal::{Cause, IdKind, Refusal, Result};
 use crate::relation::{RelationKind, TimeRelation};
 use crate::sample::{CounterBatch, Times};
 use crate::scalar::read;
@@ -240,7 +240,7 @@ pub(crate) fn event_batch(stream: u64, arg: &EventBatchArg<'_>) -> Result<()> {
                     "scope {} is neither predefined nor registered in the stream's domain",
                     arg.scope
                 ))
-                .because(Cause::Unregistered(arg.scope)));
+                .because(Cause::Unregistered(IdKind::Scope, arg.scope)));
             }
             if arg.bytes.is_empty() {
                 return backend.call(|backend| backend.take_nothing(&arg.call(Pointees::UNKNOWN)));
@@ -400,7 +400,7 @@ fn schema(domain: &Domain, id: u64) -> Result<&Arc<Schema>> {
         Refusal::invalid(format!(
             "{id} is no schema of the stream's domain: register it there, and use the ID it gets"
         ))
-        .because(Cause::Unregistered(id))
+        .because(Cause::Unregistered(IdKind::Layout, id))
     })
 }
 
@@ -409,7 +409,7 @@ fn counter_of(domain: &Domain, id: u64) -> Result<&Arc<Counter>> {
         Refusal::invalid(format!(
             "counterId {id} is no counter of the stream's domain: register it there, and use the ID it gets"
         ))
-        .because(Cause::Unregistered(id))
+        .because(Cause::Unregistered(IdKind::Counter, id))
     })
 }
 

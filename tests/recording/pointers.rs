@@ -14,7 +14,7 @@ use nvtxw_backend::call::{
 };
 use nvtxw_backend::relay::{Origin, Relay};
 use nvtxw_file::capture::replay::{Replay, Replayed};
-use nvtxw_file::capture::{Ending, Reader};
+use nvtxw_file::capture::{Ending, Reader, Record};
 
 use crate::layer::Layer;
 
@@ -111,8 +111,12 @@ fn outside(bytes: impl Into<Box<[u8]>>) -> (Box<[u8]>, u64) {
     (bytes, address)
 }
 
-/// Writes events and samples, one by one and in batches, whose pointers lead out of them.
 fn write(table: &nvtxwInterface_v2_t, config: &str) {
+    write_with(table, config, 0);
+}
+
+/// Writes events and samples, one by one and in batches, whose pointers lead out of them. The last entry has this reserved pointer.
+fn write_with(table: &nvtxwInterface_v2_t, config: &str, reserved: usize) {
     let config = CString::new(config).unwrap();
     let attr = nvtxwSessionAttributes_t {
         structSize: size_of::<nvtxwSessionAttributes_t>(),
@@ -162,7 +166,10 @@ fn write(table: &nvtxwInterface_v2_t, config: &str) {
         entry(COPIED, I64, c"far", 8),
         entry(COPIED | FIXED, U16, c"numbers", 16),
         entry(0, SCOPE, c"scope", 24),
-        entry(0, I64, c"last", 32),
+        nvtxPayloadSchemaEntry_t {
+            reserved: ptr::without_provenance(reserved),
+            ..entry(0, I64, c"last", 32)
+        },
     ];
     let role = NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP;
     let group = schema(table, domain, role, &entries);
@@ -285,12 +292,16 @@ pub fn following() -> &'static nvtxwInterface_v2_t {
 
 /// What is written, as a capture.
 pub fn capture(name: &str) -> PathBuf {
+    capture_with(name, 0)
+}
+
+fn capture_with(name: &str, reserved: usize) -> PathBuf {
     let path = place(name);
     let config = format!(
         "format=capture|path={}|overwrite=true|level=3",
         path.display()
     );
-    write(following(), &config);
+    write_with(following(), &config, reserved);
     path
 }
 
@@ -316,6 +327,25 @@ fn a_capture_replays_call_for_call() {
         assert_eq!(line, direct);
     }
     assert_eq!(lines.len(), direct.len());
+}
+
+#[test]
+fn reserved_pointers_are_kept() {
+    let path = capture_with("reserved.nvtxw", 7);
+    let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
+    let mut reserved = Vec::new();
+    let mut take = |record: &Record<'_>| {
+        if let Record::Registration {
+            registration: Registration::Schema { attributes, .. },
+            ..
+        } = record
+        {
+            let entries = attributes.entries.iter();
+            reserved.push(entries.map(|entry| entry.reserved).collect::<Vec<_>>());
+        }
+    };
+    while reader.next(&mut take).unwrap().is_some() {}
+    assert_eq!(reserved, [[0; 5], [0, 0, 0, 0, 7]]);
 }
 
 #[test]
@@ -367,6 +397,7 @@ fn recorded(memory: &Memory, pointers: [u64; 2]) -> nvtxw_backend::Result<()> {
         detail: 0,
         offset: 0,
         semantics: Vec::new(),
+        reserved: 0,
     };
     let time = NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_MARK;
     let attributes = SchemaAttributes {

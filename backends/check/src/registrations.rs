@@ -1,12 +1,13 @@
 //! What is checked of what a producer registers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 
-use nvtxw_backend::Domain;
+use nvtxw_abi::IdClass;
 use nvtxw_backend::call::{
     EntryAttributes, EnumValue, Message, Registration, Semantic, SemanticNode,
 };
+use nvtxw_backend::{Domain, IdKind};
 
 use crate::finding::{FindingKind, Place};
 use crate::reserved;
@@ -20,7 +21,9 @@ pub(crate) struct Names {
     /// The names of categories.
     categories: HashMap<(u32, u32), Box<[u8]>>,
     /// IDs that nothing was registered under when they were used.
-    missed: HashMap<(u32, u64), Place>,
+    missed: HashMap<(u32, IdKind, u64), Place>,
+    /// Those that something is registered under.
+    known: HashSet<(u32, IdKind, u64)>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -37,11 +40,26 @@ struct Name {
 pub(crate) type Breach = (FindingKind, Place, String);
 
 impl Names {
-    /// An ID was used that nothing is registered under. Only those count that the producer picks itself.
-    pub(crate) fn miss(&mut self, domain: u32, id: u64, place: Place) {
-        if (1 << 24..1 << 32).contains(&id) {
-            self.missed.entry((domain, id)).or_insert(place);
+    /// An ID was used that nothing is registered under in this domain. Returns the one of the other domains that has it.
+    pub(crate) fn miss(
+        &mut self,
+        domain: u32,
+        kind: IdKind,
+        id: u64,
+        place: Place,
+        others: impl Iterator<Item = u32>,
+    ) -> Option<u32> {
+        let class = IdClass::of(id);
+        if class == IdClass::Predefined {
+            return None;
         }
+        let mut others = others.filter(|other| *other != domain);
+        let other = others.find(|other| self.known.contains(&(*other, kind, id)));
+        // Who uses an ID that the backend has picked in another domain means what is there, not what may get it here later.
+        if class == IdClass::Static || other.is_none() {
+            self.missed.entry((domain, kind, id)).or_insert(place);
+        }
+        other
     }
 
     /// Takes a registration, and tells what it breaks.
@@ -63,17 +81,22 @@ impl Names {
             let what = format!("{member}{}: {reserved}", named(registration));
             broken((FindingKind::ReservedFlags, Place::default(), what));
         }
-        let id = match registration {
-            Registration::Scope { id, .. }
-            | Registration::Schema { id, .. }
-            | Registration::Enum { id, .. }
-            | Registration::Counter { id, .. }
-            | Registration::TimeDomain { id, .. } => *id,
-            _ => 0,
+        let registered = match registration {
+            Registration::Scope { id, .. } => Some((IdKind::Scope, *id)),
+            Registration::Schema { id, .. } | Registration::Enum { id, .. } => {
+                Some((IdKind::Layout, *id))
+            }
+            Registration::Counter { id, .. } => Some((IdKind::Counter, *id)),
+            Registration::TimeDomain { id, .. } => Some((IdKind::TimeDomain, *id)),
+            _ => None,
         };
-        if let Some(place) = self.missed.remove(&(index, id)) {
-            let what = format!("uses the ID {id}, under which {member} registers something later");
-            broken((FindingKind::LateRegistration, place, what));
+        if let Some((kind, id)) = registered {
+            self.known.insert((index, kind, id));
+            if let Some(place) = self.missed.remove(&(index, kind, id)) {
+                let what =
+                    format!("uses the ID {id}, under which {member} registers something later");
+                broken((FindingKind::LateRegistration, place, what));
+            }
         }
         if let Some(twice) = self.twice(index, registration) {
             let what = format!("{member}: {twice}");

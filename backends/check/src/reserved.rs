@@ -45,11 +45,19 @@ pub(crate) fn of_batch(call: &WriteCall<'_>) -> Option<String> {
 pub(crate) fn of_schema(schema: &SchemaAttributes<'_>) -> Option<String> {
     let entry = |(index, entry): (usize, &EntryAttributes<'_>)| {
         let flags = format!("the flags of entry {index}");
-        beyond(flags, entry.flags, ENTRY).or_else(|| of_semantics(&entry.semantics))
+        beyond(flags, entry.flags, ENTRY)
+            .or_else(|| of_semantics(&entry.semantics))
+            .or_else(|| of_pointer(index, entry.reserved))
     };
     beyond("fieldMask", schema.mask, SCHEMA_MASK)
         .or_else(|| beyond("flags", schema.flags, SCHEMA))
         .or_else(|| schema.entries.iter().enumerate().find_map(entry))
+}
+
+/// That the reserved pointer of an entry is not null.
+fn of_pointer(index: usize, pointer: u64) -> Option<String> {
+    (pointer != 0)
+        .then(|| format!("the reserved pointer of entry {index} is {pointer:#x}, not null"))
 }
 
 /// What an enum has set.

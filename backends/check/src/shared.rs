@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nvtxw_backend::call::Registration;
-use nvtxw_backend::{Cause, Domain, Refusal, StreamInfo, log};
+use nvtxw_backend::{Cause, Domain, IdKind, Refusal, StreamInfo, log};
 
 use crate::account::Account;
 use crate::checks::is_invalid;
@@ -32,6 +32,29 @@ struct State {
     domains: HashMap<Box<str>, u32>,
     names: Names,
     opened: u32,
+}
+
+impl State {
+    /// An ID is used that nothing is registered under, on the stream or the domain of this name. Returns the name of the domain
+    /// that has it.
+    fn miss(
+        &mut self,
+        object: &str,
+        is_stream: bool,
+        (kind, id): (IdKind, u64),
+        place: Place,
+    ) -> Option<Box<str>> {
+        let objects = if is_stream {
+            &self.streams
+        } else {
+            &self.domains
+        };
+        let domain = *objects.get(object)?;
+        let others = self.domains.values().copied();
+        let other = self.names.miss(domain, kind, id, place, others)?;
+        let mut domains = self.domains.iter();
+        domains.find_map(|(name, index)| (*index == other).then(|| name.clone()))
+    }
 }
 
 impl Shared {
@@ -108,7 +131,7 @@ impl Shared {
         let kind = match refusal.cause() {
             Cause::Told => return,
             Cause::Handle => FindingKind::UnknownHandle,
-            Cause::Unregistered(_) => FindingKind::UnknownId,
+            Cause::Unregistered(..) => FindingKind::UnknownId,
             Cause::Taken => FindingKind::NameTwice,
             Cause::Overlap => FindingKind::OverlappingCalls,
             Cause::EndBeforeStart => FindingKind::EndBeforeStart,
@@ -122,19 +145,18 @@ impl Shared {
             true => of_stream(report.object),
             false => Place::default(),
         };
-        if let Cause::Unregistered(id) = refusal.cause() {
-            let mut state = self.state();
-            let known = if is_on_stream {
-                &state.streams
-            } else {
-                &state.domains
-            };
-            if let Some(domain) = known.get(report.object).copied() {
-                state.names.miss(domain, id, place.clone());
+        let other = match refusal.cause() {
+            Cause::Unregistered(kind, id) => {
+                let mut state = self.state();
+                state.miss(report.object, is_on_stream, (kind, id), place.clone())
             }
-        }
+            _ => None,
+        };
+        let other = other.map_or_else(String::new, |name| {
+            format!("; it is registered in the domain {name:?}")
+        });
         self.account.note(kind, place, || {
-            format!("{}: {}", report.member, refusal.reason())
+            format!("{}: {}{other}", report.member, refusal.reason())
         });
     }
 

@@ -158,6 +158,8 @@ pub struct EntryAttributes<'a> {
     pub offset: u64,
     /// What it means beyond its type.
     pub semantics: Vec<SemanticNode<'a>>,
+    /// The pointer that the ABI reserves, as a number: 0 for null. It is never followed nor passed on.
+    pub reserved: u64,
 }
 
 /// A node of a list of semantics.

@@ -9,7 +9,7 @@ use crate::attributes::Attributes;
 use crate::check;
 use crate::data::{Data, Flex, Steps};
 use crate::decode::Context;
-use crate::refusal::{Cause, Refusal, Result};
+use crate::refusal::{Cause, IdKind, Refusal, Result};
 use crate::scalar::read;
 use crate::schema::{AttributesAt, MessageAt, Schema, Scopes, TimeAt, Way};
 use crate::stream::StreamInfo;
@@ -360,5 +360,5 @@ pub(crate) fn unknown_scope(scope: u64) -> Refusal {
     Refusal::invalid(format!(
         "the scope {scope} is neither predefined nor registered in the stream's domain"
     ))
-    .because(Cause::Unregistered(scope))
+    .because(Cause::Unregistered(IdKind::Scope, scope))
 }

@@ -351,6 +351,7 @@ unsafe fn entry<'a>(index: usize, raw: &nvtxPayloadSchemaEntry_t) -> Result<Entr
         detail: raw.arrayOrUnionDetail,
         offset: raw.offset,
         semantics: Vec::new(),
+        reserved: raw.reserved.addr() as u64,
     };
     // SAFETY:
     // - The caller vouches for the list.

@@ -272,25 +272,19 @@ fn registrations_come_with_all_that_was_said_and_what_they_get() {
         r#"0 Counter {{ attributes: CounterAttributes {{ schema: {number_type}, name: Some("depth"), description: None, scope: 16777216, semantics: [SemanticNode {{ size: 72, version: 9, semantic: Counter {{ flags: 1125899906842632, unit: Some("B\xff"), scale: (0, 4), limit_type: 1, min: 5, max: 18446744073709551615 }} }}, SemanticNode {{ size: 24, version: 0, semantic: Other {{ kind: 99, bytes: [221, 204, 187, 170, 68, 51, 34, 17] }} }}], id: 0 }}, id: 4294967296 }}"#
     )]);
 
-    let schema = program
-        .schema(
-            domain,
-            &packed(
-                2,
-                named(
-                    c"m",
-                    schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &mark_entries()),
-                ),
-            ),
-        )
-        .expect("a schema");
+    let [mut time] = mark_entries();
+    time.reserved = std::ptr::without_provenance(17);
+    let entries = [time];
+    let attr = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
+    let attr = packed(2, named(c"m", attr));
+    let schema = program.schema(domain, &attr).expect("a schema");
     let seen = std::mem::take(&mut *seen.lines.lock().expect("no panic"));
     let [line] = &*seen else { panic!("one line") };
     let (flags, ty) = (MARK_TIME, NVTX_PAYLOAD_ENTRY_TYPE_INT64);
     assert_eq!(
         *line,
         format!(
-            r#"0 Schema {{ attributes: SchemaAttributes {{ mask: 190, name: Some("m"), kind: 1, flags: 32, entries: [EntryAttributes {{ flags: {flags}, ty: {ty}, name: Some("time"), description: None, detail: 0, offset: 0, semantics: [] }}], size: 0, pack: 2, id: 0 }}, id: {schema} }}"#
+            r#"0 Schema {{ attributes: SchemaAttributes {{ mask: 190, name: Some("m"), kind: 1, flags: 32, entries: [EntryAttributes {{ flags: {flags}, ty: {ty}, name: Some("time"), description: None, detail: 0, offset: 0, semantics: [], reserved: 17 }}], size: 0, pack: 2, id: 0 }}, id: {schema} }}"#
         )
     );
 }

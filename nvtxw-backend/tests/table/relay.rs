@@ -428,6 +428,7 @@ fn a_recording_may_lack_nulls_and_order() {
         detail: 0,
         offset: 0,
         semantics: Vec::new(),
+        reserved: 0,
     };
     let attributes = SchemaAttributes {
         id: 0,

@@ -61,6 +61,68 @@ fn what_is_used_is_registered_before() {
 }
 
 #[test]
+fn ids_that_the_backend_picks_may_be_used_too_early() {
+    let scene = Scene::new();
+    let marks = scene.marks();
+    scene
+        .write(marks + 1, &bytes![10_i64])
+        .expect_err("refused");
+    // IDs of another kind are others.
+    let counter = scene.program.counter(
+        scene.domain,
+        &counter_attr(c"n", NVTX_PAYLOAD_ENTRY_TYPE_INT64),
+    );
+    counter.expect("a counter");
+    let scope = |path| {
+        let scope = (scene.program).scope(scene.domain, NVTX_SCOPE_ROOT, Some(path), 0);
+        scope.expect("a scope")
+    };
+    assert_eq!([scope(c"a"), scope(c"b")], [1 << 32, marks + 1]);
+    assert_eq!(scene.report.total(), 1);
+    assert_eq!(scene.marks(), marks + 1);
+    assert_eq!(
+        scene.found(),
+        [
+            "unknown-id: stream \"gpu\": EventWrite: payload 0: 4294967297 is no schema of the stream's domain: register it \
+             there, and use the ID it gets",
+            "late-registration: stream \"gpu\": uses the ID 4294967297, under which SchemaRegister registers something later",
+        ]
+    );
+}
+
+#[test]
+fn ids_of_another_domain_are_told_as_such() {
+    let scene = Scene::new();
+    let (program, session) = (&scene.program, scene.session);
+    let other = program.domain(session, Some(c"other")).expect("a domain");
+    let attr = counter_attr(c"n", NVTX_PAYLOAD_ENTRY_TYPE_INT64);
+    let counter = program.counter(other, &attr).expect("a counter");
+    (program.write_counter(scene.stream, 1, counter, &bytes![7_i64])).expect_err("refused");
+    let entries = mark_entries();
+    let attr = with_id(
+        STATIC_ID,
+        schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries),
+    );
+    program.schema(scene.domain, &attr).expect("a schema");
+    let nested = [mark_entries()[0], entry(0, STATIC_ID, c"nested")];
+    let nested = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &nested);
+    program.schema(other, &nested).expect_err("refused");
+    // What gets the same number in this domain is not what was meant.
+    let attr = counter_attr(c"n", NVTX_PAYLOAD_ENTRY_TYPE_INT64);
+    let own = program.counter(scene.domain, &attr).expect("a counter");
+    assert_eq!(own, counter);
+    assert_eq!(
+        scene.found(),
+        [
+            "unknown-id: stream \"gpu\": CounterWrite: counterId 4294967296 is no counter of the stream's domain: register it \
+             there, and use the ID it gets; it is registered in the domain \"other\"",
+            "unknown-id: SchemaRegister: entry 1 `nested`: the type 19088743 is no schema or enum of the domain: register it \
+             first; it is registered in the domain \"\"",
+        ]
+    );
+}
+
+#[test]
 fn the_category_0_has_no_name() {
     let scene = Scene::new();
     member!(
@@ -139,6 +201,32 @@ fn flags_that_are_reserved_are_not_set() {
             "reserved-flags: SchemaRegister of `a`: flags is 0x220, in which 0x200 is reserved",
             "reserved-flags: SchemaRegister: the flags of entry 1 is 0x100000, in which 0x100000 is reserved",
             "reserved-flags: SchemaRegister: fieldMask is 0x23d, in which 0x201 is reserved",
+        ]
+    );
+}
+
+#[test]
+fn reserved_pointers_are_null() {
+    let scene = Scene::new();
+    let pointing = nvtxPayloadSchemaEntry_t {
+        reserved: ptr::without_provenance(0xABC),
+        ..entry(0, NVTX_PAYLOAD_ENTRY_TYPE_INT64, c"n")
+    };
+    let entries = [mark_entries()[0], pointing];
+    let attr = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &entries);
+    let attr = named(c"Kernel", attr);
+    scene.program.schema(scene.domain, &attr).expect("a schema");
+    let values = [enum_entry(c"red", 1)];
+    let extended = nvtxPayloadEnumAttr_t {
+        fieldMask: enum_attr(&values, 4).fieldMask | NVTX_PAYLOAD_ENUM_ATTR_FIELD_EXTENSION,
+        ..enum_attr(&values, 4)
+    };
+    (scene.program.enumeration(scene.domain, &extended)).expect("an enum");
+    assert_eq!(
+        scene.found(),
+        [
+            "reserved-flags: SchemaRegister of `Kernel`: the reserved pointer of entry 1 is 0xabc, not null",
+            "reserved-flags: EnumRegister of `Color`: fieldMask is 0x5e, in which 0x40 is reserved",
         ]
     );
 }

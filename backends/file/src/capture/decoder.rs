@@ -100,6 +100,7 @@ impl<'a> Body<'a> {
             | Kind::Resource
             | Kind::Scope
             | Kind::Schema
+            | Kind::ReservedSchema
             | Kind::Enum
             | Kind::Counter
             | Kind::TimeDomain => Record::Registration {
@@ -238,17 +239,15 @@ impl<'a> Body<'a> {
             },
             Kind::Schema => Registration::Schema {
                 id: self.u64()?,
-                attributes: SchemaAttributes {
-                    id: self.u64()?,
-                    mask: self.u64()?,
-                    kind: self.u64()?,
-                    flags: self.u64()?,
-                    size: self.size()?,
-                    pack: self.size()?,
-                    name: self.text()?,
-                    entries: self.items(56, Self::entry)?,
-                },
+                attributes: self.schema()?,
             },
+            Kind::ReservedSchema => {
+                let (id, mut attributes) = (self.u64()?, self.schema()?);
+                for entry in &mut attributes.entries {
+                    entry.reserved = self.u64()?;
+                }
+                Registration::Schema { id, attributes }
+            }
             Kind::Enum => Registration::Enum {
                 id: self.u64()?,
                 attributes: EnumAttributes {
@@ -305,6 +304,19 @@ impl<'a> Body<'a> {
         })
     }
 
+    fn schema(&mut self) -> Result<SchemaAttributes<'a>> {
+        Ok(SchemaAttributes {
+            id: self.u64()?,
+            mask: self.u64()?,
+            kind: self.u64()?,
+            flags: self.u64()?,
+            size: self.size()?,
+            pack: self.size()?,
+            name: self.text()?,
+            entries: self.items(56, Self::entry)?,
+        })
+    }
+
     fn entry(&mut self) -> Result<EntryAttributes<'a>> {
         Ok(EntryAttributes {
             flags: self.u64()?,
@@ -314,6 +326,7 @@ impl<'a> Body<'a> {
             name: self.text()?,
             description: self.text()?,
             semantics: self.semantics()?,
+            reserved: 0,
         })
     }
 

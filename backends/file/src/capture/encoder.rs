@@ -176,7 +176,12 @@ impl Records {
                 });
             }
             Registration::Schema { attributes, id } => {
-                self.record(Kind::Schema, domain, |out| {
+                let has_reserved = attributes.entries.iter().any(|entry| entry.reserved != 0);
+                let kind = match has_reserved {
+                    false => Kind::Schema,
+                    true => Kind::ReservedSchema,
+                };
+                self.record(kind, domain, |out| {
                     out.u64(*id);
                     out.u64(attributes.id);
                     out.u64(attributes.mask);
@@ -187,6 +192,9 @@ impl Records {
                     out.text(attributes.name);
                     out.u64(attributes.entries.len() as u64);
                     attributes.entries.iter().for_each(|entry| out.entry(entry));
+                    for entry in attributes.entries.iter().filter(|_| has_reserved) {
+                        out.u64(entry.reserved);
+                    }
                 });
             }
             Registration::Enum { attributes, id } => {

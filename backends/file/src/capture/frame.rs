@@ -2,8 +2,8 @@
 
 /// What the file begins with.
 pub(super) const MAGIC: [u8; 8] = *b"NVTXWCAP";
-/// The version of the format. Version 1 is this one without the kinds of records that have pointers of samples, and without the
-/// nulls of what pointers lead to. Of another one nothing can be told.
+/// The version of the format. Version 1 is this one without the kinds of records from 24 to 26, and without the nulls of
+/// what pointers lead to. Of another one nothing can be told.
 pub(super) const VERSION: u16 = 2;
 /// In a file, its own bytes tell in which order those of numbers are.
 pub(super) const ORDER: u16 = 0x0102;
@@ -42,12 +42,13 @@ pub(super) enum Kind {
     Conversion = 23,
     PointingSample = 24,
     PointingCounterBatch = 25,
+    ReservedSchema = 26,
     Refused = 32,
     Refusals = 33,
 }
 
 impl Kind {
-    const ALL: [Self; 25] = [
+    const ALL: [Self; 26] = [
         Self::Begin,
         Self::End,
         Self::Domain,
@@ -71,6 +72,7 @@ impl Kind {
         Self::Conversion,
         Self::PointingSample,
         Self::PointingCounterBatch,
+        Self::ReservedSchema,
         Self::Refused,
         Self::Refusals,
     ];
