@@ -101,6 +101,7 @@ mod copy;
 mod domain;
 mod moved;
 mod place;
+mod samples;
 mod stream;
 
 use std::collections::HashMap;

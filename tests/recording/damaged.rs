@@ -152,6 +152,15 @@ fn what_is_no_capture_is_told() {
     );
 }
 
+#[test]
+fn a_capture_of_the_first_version_is_read() {
+    let mut bytes = RICH.clone();
+    bytes[10..12].copy_from_slice(&1_u16.to_ne_bytes());
+    let (records, ending) = read(&bytes);
+    assert_eq!(records, ENDS.len() - 1);
+    assert_eq!(ending.unwrap(), Some(Ending::Whole));
+}
+
 /// Some bytes elsewhere than they were.
 fn damage() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
     prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)

@@ -4,19 +4,14 @@ use std::sync::Arc;
 
 use nvtxw_abi::raw::NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED;
 
-use crate::call::{
-    CounterBatchCall, EventBatchCall, FlexData, Memory, PayloadBytes, Piece, Pointer,
-};
-use crate::counter::Counter;
+use crate::call::{EventBatchCall, FlexData, Memory, PayloadBytes, Piece, Pointer};
 use crate::data::{Data, Flex, Steps};
 use crate::refusal::{Refusal, Result};
 use crate::relay::RelayStream;
 use crate::relay::copy::Copied;
 use crate::relay::place::{Finder, Reference, has_offsets, once};
-use crate::rows;
 use crate::schema::{Schema, Way};
 use crate::walk;
-use crate::write::times;
 
 /// Zeros before and behind a piece: a null of any size that ends what is there.
 const ZEROS: usize = 64;
@@ -25,14 +20,14 @@ const ZEROS: usize = 64;
 const ALIGN: usize = 16;
 
 /// Copies of parts and pieces, in which pointers lead from one to the other.
-struct Moved<'c> {
+pub(super) struct Moved<'c> {
     /// Those of the parts, and behind them that of the pieces if these are in none of them.
-    copies: &'c mut [Copied],
+    pub(super) copies: &'c mut [Copied],
 }
 
 impl<'c> Moved<'c> {
     /// The pieces come behind the part with this number; apart, if there is none.
-    fn new(
+    pub(super) fn new(
         parts: &[&[u8]],
         memory: &Memory,
         home: usize,
@@ -84,7 +79,7 @@ impl<'c> Moved<'c> {
     }
 
     /// The copy with this number.
-    fn copy(&self, index: usize) -> &[u8] {
+    pub(super) fn copy(&self, index: usize) -> &[u8] {
         self.copies.get(index).map_or(&[], Copied::bytes)
     }
 }
@@ -233,78 +228,8 @@ impl RelayStream {
         written.and(missing.map_or(Ok(()), Err))
     }
 
-    /// Has `write` write the samples, or the only one, as the other backend is to get them.
-    pub(super) fn samples_with(
-        &self,
-        schema: &Arc<Schema>,
-        (own, is_one): (&[u8], bool),
-        memory: &Memory,
-        copies: &mut Vec<Copied>,
-        write: impl FnOnce(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        // A backend in the same program looks nowhere but in the sample.
-        let home = if is_one && self.is_instance() { 0 } else { 1 };
-        let moved = Moved::new(&[own], memory, home, copies)?;
-        let (bytes, behind) = moved.copy(0).split_at(own.len());
-        let pieces = if home == 0 { behind } else { moved.copy(1) };
-        let steps = Steps::for_bytes(bytes.len() + pieces.len(), true);
-        let mut found = self.find_rows(schema, (bytes, is_one), None, pieces, &steps)?;
-        if self.is_instance() {
-            found.rebase(moved.copies);
-        }
-        let mut missing = None;
-        self.replace_found(&found.found(), moved.copies, &mut missing);
-        write(moved.copy(0)).and(missing.map_or(Ok(()), Err))
-    }
-
-    /// Writes the samples of a batch: one by one, each with what it points to, if that is not in the sample itself, for a backend
-    /// in the same program looks nowhere else. `write` writes all at once.
-    pub(super) fn sample_by_sample(
-        &self,
-        (counter, schema): (&Counter, &Arc<Schema>),
-        there: u64,
-        call: &CounterBatchCall<'_>,
-        memory: &Memory,
-        copies: &mut Vec<Copied>,
-        write: impl FnOnce(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        let moved = Moved::new(&[call.bytes], memory, 0, copies)?;
-        let around = moved.copy(0);
-        let mut samples = Vec::new();
-        let own = &around[..call.bytes.len()];
-        let all = rows::each(schema, own, false, |bytes| {
-            let (memory, end, at) = Memory::of_sample(bytes, around, self.known(), schema);
-            let end = match end {
-                Err(_) if !schema.is_dynamic() => bytes.len(),
-                end => end?,
-            };
-            samples.push((&bytes[..end], memory, at));
-            Ok(end)
-        });
-        if samples
-            .iter()
-            .all(|(_, memory, _)| memory.pieces.is_empty())
-        {
-            let own = (call.bytes, false);
-            return self.samples_with(schema, own, memory, &mut Vec::new(), write);
-        }
-        let times = times(call.flags, call.timestamps, counter, samples.len())?;
-        let mut copies = Vec::new();
-        let mut written = Ok(());
-        for (index, (bytes, memory, at)) in samples.iter().enumerate() {
-            let time = times.at(index, bytes, Some(at.as_ref().unwrap_or(&schema.plan.at)));
-            let one = time.and_then(|time| {
-                self.samples_with(schema, (bytes, true), memory, &mut copies, |bytes| {
-                    self.write_sample(time, there, bytes)
-                })
-            });
-            written = written.and(one);
-        }
-        written.and(all)
-    }
-
     /// Replaces the references at these addresses in the copies.
-    fn replace_found(
+    pub(super) fn replace_found(
         &self,
         found: &[(usize, Reference)],
         copies: &mut [Copied],

@@ -6,11 +6,7 @@ use std::sync::Arc;
 
 use nvtxw_abi::EntryType;
 
-use crate::call::{
-    CounterBatchCall, CounterCall, EventBatchCall, EventCall, FlexData, Memory, PayloadBytes,
-    WriteCall,
-};
-use crate::counter::{Counter, CounterKind};
+use crate::call::{EventBatchCall, EventCall, FlexData, Memory, PayloadBytes, WriteCall};
 use crate::data::{Data, Flex, Steps};
 use crate::domain::Domain;
 use crate::event::Payload;
@@ -33,9 +29,9 @@ const NULL: usize = 4;
 
 /// A stream of another backend. Dropped, it stays open until its session ends.
 pub struct RelayStream {
-    onward: Arc<Onward>,
-    handle: StreamHandle,
-    domain: Arc<RelayDomain>,
+    pub(super) onward: Arc<Onward>,
+    pub(super) handle: StreamHandle,
+    pub(super) domain: Arc<RelayDomain>,
     origin: Origin,
     /// Those of the payloads of an event, or of the parts of a batch.
     copies: Vec<Copied>,
@@ -356,7 +352,7 @@ impl RelayStream {
 
     /// What has to be moved along with payloads of a schema with pointers; nothing if these lead on to where they did.
     /// `is_walked` says whether what pointers lead to may hold what the other backend has other names for.
-    fn moved<'m>(
+    pub(super) fn moved<'m>(
         &self,
         schema: &Schema,
         is_walked: bool,
@@ -429,142 +425,6 @@ impl RelayStream {
             Ok(()) if self.is_strict() => finder.check().map(|()| finder),
             // The other backend finds the same, and leaves out a bad one, or that and all that follow.
             _ => Ok(finder),
-        }
-    }
-
-    fn sample(&self, call: &CounterCall<'_>, copies: &mut Vec<Copied>) -> Result<()> {
-        let there = self.domain.counter(call.counter)?;
-        let write = |bytes: &[u8]| self.onward.sample(self.handle, call.time, there, bytes);
-        if let Some(counter) = self.domain.known.counter(call.counter)
-            && let Some((schema, memory)) = self.moved_samples(&counter, || call.memory())?
-        {
-            self.check_samples(&counter, call.bytes.len(), true)?;
-            return self.samples_with(schema, (call.bytes, true), &memory, copies, write);
-        }
-        write(self.samples(call.counter, call.bytes, true, copies)?)
-    }
-
-    /// What has to be moved along with samples of this counter.
-    fn moved_samples<'c, 'm>(
-        &self,
-        counter: &'c Counter,
-        memory: impl FnOnce() -> Option<Cow<'m, Memory>>,
-    ) -> Result<Option<(&'c Arc<Schema>, Cow<'m, Memory>)>> {
-        let Some(schema) = counter.schema().filter(|schema| has_pointers(schema)) else {
-            return Ok(None);
-        };
-        let places = self.domain.places(schema.id()).map(|(_, places)| places);
-        let is_walked = !matches!(places, Some(Places::None));
-        let memory = self.moved(schema, is_walked, memory)?;
-        Ok(memory.map(|memory| (schema, memory)))
-    }
-
-    fn counter_batch(&self, call: &CounterBatchCall<'_>, copies: &mut Vec<Copied>) -> Result<()> {
-        let there = self.domain.counter(call.counter)?;
-        let mut times = Copied::default();
-        let timestamps = call
-            .timestamps
-            .map(|own| match is_aligned(own, align_of::<i64>()) {
-                true => own,
-                false => {
-                    times.set(own, 0);
-                    times.bytes()
-                }
-            });
-        let write = |bytes: &[u8]| {
-            let there = CounterBatchCall {
-                counter: there,
-                bytes,
-                timestamps,
-                ..*call
-            };
-            self.onward.counter_batch(self.handle, &there)
-        };
-        if let Some(counter) = self.domain.known.counter(call.counter)
-            && let Some((schema, memory)) = self.moved_samples(&counter, || call.memory())?
-        {
-            self.check_samples(&counter, call.bytes.len(), false)?;
-            if self.is_instance() {
-                let counter = (&*counter, schema);
-                return self.sample_by_sample(counter, there, call, &memory, copies, write);
-            }
-            return self.samples_with(schema, (call.bytes, false), &memory, copies, write);
-        }
-        write(self.samples(call.counter, call.bytes, false, copies)?)
-    }
-
-    pub(super) fn write_sample(&self, time: i64, counter: u64, bytes: &[u8]) -> Result<()> {
-        self.onward.sample(self.handle, time, counter, bytes)
-    }
-
-    /// The bytes of samples for the other backend.
-    fn samples<'c>(
-        &self,
-        counter: u64,
-        bytes: &'c [u8],
-        is_one: bool,
-        copies: &'c mut Vec<Copied>,
-    ) -> Result<&'c [u8]> {
-        let Some(counter) = self.domain.known.counter(counter) else {
-            return Ok(bytes);
-        };
-        self.check_samples(&counter, bytes.len(), is_one)?;
-        let (schema, places) = match &counter.kind {
-            CounterKind::Group(schema) => match self.domain.places(schema.id()) {
-                Some((schema, places)) => (schema, places),
-                None => return Ok(bytes),
-            },
-            CounterKind::Scalar(_) => match is_aligned(bytes, counter.sample_size()) {
-                true => return Ok(bytes),
-                false => {
-                    copies.resize_with(copies.len().max(1), Copied::default);
-                    copies[0].set(bytes, 0);
-                    return Ok(copies[0].bytes());
-                }
-            },
-        };
-        if matches!(places, Places::None) && is_aligned(bytes, schema.align) && !self.is_strict() {
-            return Ok(bytes);
-        }
-        let found = match (places, schema.plan.way) {
-            (Places::None, Way::Settled) => Vec::new(),
-            _ => {
-                let steps = Steps::for_bytes(bytes.len(), false);
-                (self.find_rows(schema, (bytes, is_one), None, &[], &steps)?).found()
-            }
-        };
-        copies.resize_with(copies.len().max(1), Copied::default);
-        let copy = &mut copies[0];
-        copy.set(bytes, 0);
-        let mut missing = None;
-        for (address, reference) in found {
-            let at = address.wrapping_sub(bytes.as_ptr().addr());
-            if at < bytes.len() {
-                copy.replace(at, |own| self.there(reference, own, &mut missing));
-            }
-        }
-        match missing {
-            None => Ok(copy.bytes()),
-            Some(refusal) => Err(refusal),
-        }
-    }
-
-    fn check_samples(&self, counter: &Counter, size: usize, is_one: bool) -> Result<()> {
-        if !self.is_strict() {
-            return Ok(());
-        }
-        let sample = counter.sample_size();
-        let is_right = match counter.is_dynamic() {
-            true => true,
-            false if is_one => size >= sample,
-            false => size.is_multiple_of(sample.max(1)),
-        };
-        match is_right {
-            true => Ok(()),
-            false => Err(Refusal::invalid(format!(
-                "{size} bytes are no samples of counter `{}`, of {sample} bytes each",
-                counter.name()
-            ))),
         }
     }
 
