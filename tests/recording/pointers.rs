@@ -223,7 +223,13 @@ fn write_with(table: &nvtxwInterface_v2_t, config: &str, reserved: usize) {
             size: row.len(),
             payload: row.as_ptr().cast(),
         };
-        call!(table, EventWrite(stream, &payload, 1));
+        // Text that ends with its null, empty at last.
+        let text = nvtxPayloadData_t {
+            schemaId: TEXT,
+            size: usize::MAX,
+            payload: c"xy".to_bytes_with_nul()[time as usize..].as_ptr().cast(),
+        };
+        call!(table, EventWrite(stream, [payload, text].as_ptr(), 2));
         let sample = sample(time);
         let data: *const c_void = sample.as_ptr().cast();
         call!(
@@ -262,7 +268,8 @@ fn direct() -> Vec<String> {
     let text = lines.join("\n");
     for (part, count) in [
         (r#""text":"out there""#, 3),
-        (r#""text":"""#, 3),
+        (r#""text":"""#, 4),
+        (r#""text":"xy""#, 1),
         (r#""text":null"#, 3),
         (r#""numbers":[7,0]"#, 12),
         (r#""far name":"relu""#, 6),
@@ -380,6 +387,16 @@ fn a_file_made_of_a_capture_is_that_of_the_program() {
 
 /// Writes an event of a recording, which says what its pointers lead to, to the built-in backend as a library.
 fn recorded(memory: &Memory, pointers: [u64; 2]) -> nvtxw_backend::Result<()> {
+    let entries = [(COPIED, U16, 0), (COPIED, TEXT, 0)];
+    recorded_as(&entries, memory, &bytes![1_i64, pointers[0], pointers[1]])
+}
+
+/// The same of other entries: flags, type and offset.
+fn recorded_as(
+    entries: &[(u64, u64, u64)],
+    memory: &Memory,
+    bytes: &[u8],
+) -> nvtxw_backend::Result<()> {
     // SAFETY:
     // - The table is that of the built-in backend, which follows pointers. Those that it gets, the relay has looked at.
     let relay = unsafe { Relay::to_table(following()) }.unwrap();
@@ -389,17 +406,14 @@ fn recorded(memory: &Memory, pointers: [u64; 2]) -> nvtxw_backend::Result<()> {
     let session = relay.begin(Some(c"recorded"), Some(&config), Origin::Recorded)?;
     let name = Some(c"sim");
     session.register(0, &Registration::Domain { name })?;
-    let entry = |flags: u64, ty: u64| EntryAttributes {
-        flags,
-        ty,
-        name: None,
-        description: None,
-        detail: 0,
-        offset: 0,
-        semantics: Vec::new(),
-        reserved: 0,
+    let entry = |(flags, ty, offset): &(u64, u64, u64)| EntryAttributes {
+        flags: *flags,
+        ty: *ty,
+        offset: *offset,
+        ..EntryAttributes::default()
     };
     let time = NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_MARK;
+    let time = (time, I64, 0);
     let attributes = SchemaAttributes {
         id: 0,
         mask: u64::MAX >> 1,
@@ -408,7 +422,7 @@ fn recorded(memory: &Memory, pointers: [u64; 2]) -> nvtxw_backend::Result<()> {
         size: 0,
         pack: 0,
         name: None,
-        entries: vec![entry(time, I64), entry(COPIED, U16), entry(COPIED, TEXT)],
+        entries: [time].iter().chain(entries).map(entry).collect(),
     };
     let id = 1 << 32;
     session.register(0, &Registration::Schema { attributes, id })?;
@@ -425,7 +439,7 @@ fn recorded(memory: &Memory, pointers: [u64; 2]) -> nvtxw_backend::Result<()> {
     })?;
     let payloads = [PayloadBytes {
         schema: id,
-        bytes: &bytes![1_i64, pointers[0], pointers[1]],
+        bytes,
         is_terminated: false,
     }];
     let call = EventCall::with_memory(&payloads, memory);
@@ -462,4 +476,26 @@ fn what_a_recording_does_not_tell_of_is_not_followed() {
         refusal.reason(),
         "a pointer is said to be where no payload is"
     );
+}
+
+#[test]
+fn what_is_translated_leads_no_pointer_astray() {
+    let memory = Memory {
+        addresses: vec![0x1000],
+        pieces: vec![Piece {
+            address: 0x4000,
+            bytes: vec![7, 0],
+        }],
+        pointers: vec![Pointer { part: 0, offset: 8 }],
+    };
+    let bytes = bytes![1_i64, 0x4000_u64, 0_u64];
+    // A handle takes four bytes of the pointer; it is one of no string, so that they become zeros.
+    let entries = [(COPIED, U16, 8), (0, STRING, 12)];
+    let refused = recorded_as(&entries, &memory, &bytes).unwrap_err();
+    assert_eq!(refused.code(), ResultCode::NOT_SUPPORTED);
+    assert!(
+        refused.reason().starts_with("a pointer leads to 0x"),
+        "{refused}"
+    );
+    recorded_as(&[(COPIED, U16, 8), (0, STRING, 16)], &memory, &bytes).unwrap();
 }

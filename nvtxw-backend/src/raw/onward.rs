@@ -408,7 +408,11 @@ impl Onward {
                 true => usize::MAX,
                 false => payload.bytes.len(),
             },
-            payload: start(payload.bytes),
+            payload: match payload.is_terminated {
+                // An empty text is its null.
+                true => payload.bytes.as_ptr().cast(),
+                false => start(payload.bytes),
+            },
         };
         match payloads {
             [one] => ask!(self, EventWrite(stream.0, &data(one), 1)),

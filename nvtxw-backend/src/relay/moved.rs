@@ -10,6 +10,7 @@ use crate::refusal::{Refusal, Result};
 use crate::relay::RelayStream;
 use crate::relay::copy::Copied;
 use crate::relay::place::{Finder, Reference, has_offsets, once};
+use crate::relay::stream::EMPTY;
 use crate::schema::{Schema, Way};
 use crate::walk;
 
@@ -127,11 +128,18 @@ impl RelayStream {
         let found = once(found);
         let mut missing = None;
         self.replace_found(&found, moved.copies, &mut missing);
+        if self.is_strict() && !found.is_empty() {
+            // Entries may overlap, so that pointers have changed too.
+            self.find_in_event(own, &moved)?;
+        }
         let mut there = Vec::with_capacity(moved.copies.len());
         for (own, copy) in own.iter().zip(&*moved.copies) {
             there.push(PayloadBytes {
                 schema: self.layout(own.schema)?,
-                bytes: copy.bytes(),
+                bytes: match self.is_instance() && own.is_terminated && own.bytes.is_empty() {
+                    true => EMPTY,
+                    false => copy.bytes(),
+                },
                 is_terminated: own.is_terminated && !self.is_instance(),
             });
         }
@@ -201,21 +209,28 @@ impl RelayStream {
         let home = if is_apart { 2 } else { 1 };
         let own = there.flex.map_or(&[][..], |flex| flex.bytes);
         let moved = Moved::new(&[there.bytes, own], memory, home, copies)?;
-        let (flex, behind) = moved.copy(1).split_at(own.len());
-        let pieces = if is_apart { moved.copy(2) } else { behind };
-        let size = there.bytes.len() + flex.len() + pieces.len();
         let offset = match there.flex {
             Some(flex) => Some(flex.offset),
             None => (!is_apart).then_some(0),
         };
-        let flex = offset.map(|offset| Flex {
-            bytes: flex,
-            offset,
-        });
-        let steps = Steps::for_bytes(size, true);
-        let found = self.find_rows(schema, (moved.copy(0), false), flex, pieces, &steps)?;
+        let find = |moved: &Moved<'_>| {
+            let (flex, behind) = moved.copy(1).split_at(own.len());
+            let pieces = if is_apart { moved.copy(2) } else { behind };
+            let size = there.bytes.len() + flex.len() + pieces.len();
+            let flex = offset.map(|offset| Flex {
+                bytes: flex,
+                offset,
+            });
+            let steps = Steps::for_bytes(size, true);
+            self.find_rows(schema, (moved.copy(0), false), flex, pieces, &steps)
+        };
+        let found = find(&moved)?.found();
         let mut missing = None;
-        self.replace_found(&found.found(), moved.copies, &mut missing);
+        self.replace_found(&found, moved.copies, &mut missing);
+        if self.is_strict() && !found.is_empty() {
+            // Entries may overlap, so that pointers have changed too.
+            find(&moved)?;
+        }
         let there = EventBatchCall {
             bytes: moved.copy(0),
             flex: offset.map(|offset| FlexData {

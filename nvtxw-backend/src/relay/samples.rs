@@ -127,6 +127,11 @@ impl RelayStream {
                 copy.replace(at, |own| self.there(reference, own, &mut missing));
             }
         }
+        if self.is_strict() && schema.plan.way != Way::Settled {
+            // Entries may overlap, so that others have changed too.
+            let steps = Steps::for_bytes(bytes.len(), false);
+            self.find_rows(schema, (copy.bytes(), is_one), None, &[], &steps)?;
+        }
         match missing {
             None => Ok(copy.bytes()),
             Some(refusal) => Err(refusal),
@@ -164,15 +169,23 @@ impl RelayStream {
         // A backend in the same program looks nowhere but in the sample.
         let home = if is_one && self.is_instance() { 0 } else { 1 };
         let moved = Moved::new(&[own], memory, home, copies)?;
-        let (bytes, behind) = moved.copy(0).split_at(own.len());
-        let pieces = if home == 0 { behind } else { moved.copy(1) };
-        let steps = Steps::for_bytes(bytes.len() + pieces.len(), true);
-        let mut found = self.find_rows(schema, (bytes, is_one), None, pieces, &steps)?;
+        let find = |moved: &Moved<'_>| {
+            let (bytes, behind) = moved.copy(0).split_at(own.len());
+            let pieces = if home == 0 { behind } else { moved.copy(1) };
+            let steps = Steps::for_bytes(bytes.len() + pieces.len(), true);
+            self.find_rows(schema, (bytes, is_one), None, pieces, &steps)
+        };
+        let mut finder = find(&moved)?;
         if self.is_instance() {
-            found.rebase(moved.copies);
+            finder.rebase(moved.copies);
         }
+        let found = finder.found();
         let mut missing = None;
-        self.replace_found(&found.found(), moved.copies, &mut missing);
+        self.replace_found(&found, moved.copies, &mut missing);
+        if self.is_strict() && !found.is_empty() {
+            // Entries may overlap, so that pointers have changed too.
+            find(&moved)?;
+        }
         write(moved.copy(0)).and(missing.map_or(Ok(()), Err))
     }
 

@@ -27,6 +27,9 @@ type Offsets<'s> = Cow<'s, [(usize, Reference)]>;
 /// Bytes of the widest null.
 const NULL: usize = 4;
 
+/// An empty text for a backend that looks for no nulls, and for which a payload of no bytes isn't there.
+pub(super) const EMPTY: &[u8] = &[0; NULL];
+
 /// A stream of another backend. Dropped, it stays open until its session ends.
 pub struct RelayStream {
     pub(super) onward: Arc<Onward>,
@@ -153,18 +156,31 @@ impl RelayStream {
             false => Vec::new(),
         };
         copies.resize_with(copies.len().max(own.len()), Copied::default);
-        let mut missing = None;
+        let (mut missing, mut has_replaced) = (None, false);
         for ((payload, own), copy) in there.iter_mut().zip(&own).zip(&mut *copies) {
             let (references, align) = self.references(own, &found)?;
             let more = if payload.is_terminated { NULL } else { 0 };
+            if self.is_instance() && own.is_terminated && own.bytes.is_empty() {
+                payload.bytes = EMPTY;
+                continue;
+            }
             if references.is_empty() && more == 0 && is_aligned(own.bytes, align) {
                 continue;
             }
             copy.set(own.bytes, more);
             for (at, reference) in &*references {
                 copy.replace(*at, |own| self.there(*reference, own, &mut missing));
+                has_replaced = true;
             }
             payload.bytes = copy.bytes();
+        }
+        if self.is_strict() && is_loose && has_replaced {
+            // Entries may overlap, so that others have changed too.
+            let replaced = own.iter().zip(&there).map(|(own, there)| PayloadBytes {
+                bytes: there.bytes,
+                ..*own
+            });
+            self.find(&replaced.collect::<Vec<_>>(), true)?;
         }
         let written = self.onward.event(self.handle, &there);
         written.and(missing.map_or(Ok(()), Err))
@@ -345,6 +361,14 @@ impl RelayStream {
                     }
                 }
             }
+        }
+        if let Some((schema, places)) = domain.places(call.schema)
+            && self.is_strict()
+            && schema.plan.way != Way::Settled
+            && !matches!(places, Places::None)
+        {
+            // Entries may overlap, so that others have changed too.
+            self.find_in_batch(schema, &there)?;
         }
         let written = self.onward.event_batch(self.handle, &there);
         written.and(missing.map_or(Ok(()), Err))

@@ -501,3 +501,20 @@ fn a_recording_may_lack_nulls_and_order() {
         "{refused}"
     );
 }
+
+#[test]
+fn text_without_a_size_may_be_empty() {
+    let text = |scene: &Scene, text: &[u8]| {
+        let mark = scene.schema(MARK, &mark_entries());
+        let terminated = nvtxPayloadData_t {
+            size: usize::MAX,
+            ..payload(scene.message, text)
+        };
+        scene.written(&[payload(mark, &bytes![1_i64]), terminated])
+    };
+    for (bytes, shown) in [(b"\0".as_slice(), ""), (b"abc\0", "abc")] {
+        let expected = format!("mark @1 \"{shown}\" of 2 payloads");
+        assert_eq!(text(&Scene::loaded(), bytes), expected);
+        assert_eq!(text(&Scene::relayed(), bytes), expected);
+    }
+}
