@@ -33,6 +33,8 @@ pub struct Decoded {
     pub outside: u64,
     /// Events that were decoded in two ways, with the same result.
     pub compared: u64,
+    /// Calls that were captured and replayed.
+    pub replayed: u64,
     /// By [`FORMS`]: events that were accepted and have such an entry somewhere.
     pub forms: [u64; FORMS.len()],
     /// By [`KINDS`](crate::KINDS): values that reached the backend.
@@ -54,6 +56,7 @@ impl Decoded {
         self.samples += other.samples;
         self.outside += other.outside;
         self.compared += other.compared;
+        self.replayed += other.replayed;
         sum(&mut self.forms, &other.forms);
         sum(&mut self.kinds, &other.kinds);
     }
@@ -76,11 +79,22 @@ pub fn decode(input: &[u8]) -> Decoded {
     run.end()
 }
 
+/// The config of a capture.
+const CAPTURE: &str = "format=capture";
+
+/// The built-in backend, and its file.
+pub struct Twin {
+    side: Side,
+    path: PathBuf,
+    is_capture: bool,
+    folder: Folder,
+}
+
 pub struct Run {
     /// With the collector.
     pub main: Side,
-    /// With the built-in backend, which gets the same calls, and its file.
-    pub twin: Option<(Side, PathBuf, Folder)>,
+    /// With the built-in backend, which gets the same calls.
+    pub twin: Option<Twin>,
     pub memory: Memory,
     pub known: Known,
     /// The schema of a mark with nothing but its time.
@@ -96,22 +110,37 @@ impl Run {
             0 | 1 => (Table::of_collector_in_process(), Pointers::Any),
             _ => (Table::of_collector(), Pointers::Held),
         };
-        // It has no promise of its producer either, so that it must agree.
-        let has_twin = pointers == Pointers::Any && choices.one_in(2);
+        // It has the same promise of its producer, so that it must agree.
+        let has_twin = choices.one_in(2);
         let twin = has_twin.then(|| {
             let folder = Folder::new();
-            let options = [
-                "",
-                "window=2",
-                "window=2|merge=no",
-                "format=chrome",
-                "compression=zlib",
-                file::PARQUET,
-            ];
+            let options: &[_] = match pointers {
+                Pointers::Held => &[CAPTURE],
+                _ => &[
+                    "",
+                    "window=2",
+                    "window=2|merge=no",
+                    "format=chrome",
+                    "compression=zlib",
+                    file::PARQUET,
+                    CAPTURE,
+                ],
+            };
             let path = folder.file();
-            let config = format!("path={}|{}", path.display(), choices.pick(&options));
+            let options = choices.pick(options);
+            let config = format!("path={}|{options}", path.display());
             let config = CString::new(config).expect("no null");
-            (Side::begin(Table::of_file_backend(), &config), path, folder)
+            let table = match pointers {
+                Pointers::Held => Table::of_file_library(),
+                _ => Table::of_file_backend(),
+            };
+            let side = Side::begin(table, &config);
+            Twin {
+                side,
+                path,
+                is_capture: options == CAPTURE,
+                folder,
+            }
         });
         let mut run = Self {
             main: Side::begin(table, c""),
@@ -170,14 +199,17 @@ impl Run {
     }
 
     /// Ends the session; it was told of all that was refused.
-    fn end(self) -> Decoded {
+    fn end(mut self) -> Decoded {
         let ended = self.main.end();
         expect(&ended);
         assert_eq!(ended.reached.refusals.calls, self.refused);
-        if let Some((twin, path, _folder)) = self.twin
-            && twin.end().is_success()
+        if let Some(twin) = self.twin
+            && twin.side.end().is_success()
         {
-            file::read(&path);
+            match twin.is_capture {
+                true => self.decoded.replayed += file::replay(&twin.path, &twin.folder),
+                false => drop(file::read(&twin.path)),
+            }
         }
         self.decoded
     }
@@ -190,8 +222,8 @@ impl Run {
     /// Makes a call that registers something, with the same result on both sides.
     pub fn register(&mut self, mut call: impl FnMut(&Side) -> i32) -> Answer {
         let registered = self.answer(&mut call);
-        if let Some((twin, ..)) = &self.twin {
-            let other = table::answer(None, || call(twin));
+        if let Some(Twin { side, .. }) = &self.twin {
+            let other = table::answer(None, || call(side));
             assert_eq!(
                 registered.code, other.code,
                 "{} {}",
@@ -204,10 +236,11 @@ impl Run {
     /// Makes a call that writes. What is wrong is so for every backend; other calls one may refuse for reasons of its own.
     pub fn write(&mut self, mut call: impl FnMut(&Side) -> i32) -> Answer {
         let written = self.answer(&mut call);
-        if let Some((twin, ..)) = &self.twin {
-            let other = table::answer(None, || call(twin));
+        if let Some(twin) = &self.twin {
+            let other = table::answer(None, || call(&twin.side));
+            // A capture takes batches as they are.
             assert!(
-                written.is_success() || !other.is_success(),
+                written.is_success() || !other.is_success() || twin.is_capture,
                 "taken although {}",
                 written.reason
             );

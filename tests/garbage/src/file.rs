@@ -1,14 +1,19 @@
 //! The files that the built-in backend writes.
 
 use std::cell::Cell;
-use std::io::Read;
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use flate2::read::ZlibDecoder;
+use nvtxw_backend::relay::Relay;
+use nvtxw_file::capture::replay::Replay;
+use nvtxw_file::capture::{Ending, Reader};
 
 use crate::reader::Trace;
 use crate::replay::{Field, fields};
+use crate::table;
 
 /// The config of the format `parquet`, where that is built in.
 pub const PARQUET: &str = match cfg!(feature = "parquet") {
@@ -112,6 +117,27 @@ pub fn read(path: &Path) -> Option<(usize, usize)> {
             (trace.instants.len(), trace.ranges.len())
         }
     })
+}
+
+/// Replays a capture on the built-in backend, in the same program and as a library, which follows pointers; returns how many
+/// calls were replayed.
+pub fn replay(path: &Path, folder: &Folder) -> u64 {
+    // SAFETY:
+    // - The table is that of the built-in backend. It follows no pointers but those that the relay has looked at.
+    let library = unsafe { Relay::to_table(table::files()) };
+    let library = library.expect("a whole table");
+    let mut calls = 0;
+    for relay in [Relay::to_instance(nvtxw_file::in_process()), library] {
+        let file = File::open(path).expect("the file is there");
+        let mut reader = Reader::new(BufReader::new(file)).expect("a capture");
+        let out = folder.file();
+        let replay = Replay::new(relay).set("path", out.to_str().expect("a path of text"));
+        let replayed = replay.run(&mut reader, |_| ()).expect("it begins");
+        assert!(matches!(replayed.ending, Ok(Ending::Whole)));
+        read(&out);
+        calls = replayed.calls;
+    }
+    calls
 }
 
 /// The packets of a Perfetto file, those that are compressed too.

@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::Once;
 
 use nvtxw_abi::raw::*;
+use nvtxw_backend::__private::{Library, table};
 use nvtxw_backend::{InProcess, ResultCode, log};
 
 use crate::collector::{Collector, Fate, PANIC, Reached, reached_by};
@@ -83,6 +84,15 @@ impl Table {
         Self::of_token(nvtxw_file::in_process(), false)
     }
 
+    /// The same, as a library gives it out.
+    pub fn of_file_library() -> Self {
+        Self {
+            members: files(),
+            token: None,
+            is_collector: false,
+        }
+    }
+
     fn of_token(token: InProcess, is_collector: bool) -> Self {
         Self {
             members: token.table(),
@@ -135,6 +145,23 @@ impl Table {
             unsafe { nvtxwFinalize() };
         }
     }
+}
+
+/// The table of the built-in backend as a library.
+pub fn files() -> &'static nvtxwInterface_v2_t {
+    static LIBRARY: Library = Library::new(|| Box::new(nvtxw_file::FileBackend::new()));
+    static TABLE: nvtxwInterface_v2_t = table(begin);
+
+    unsafe extern "C" fn begin(
+        attr: *const nvtxwSessionAttributes_t,
+        out: *mut nvtxwSessionHandle_t,
+    ) -> nvtxwResultCode_t {
+        // SAFETY:
+        // - The caller vouches for its arguments, and for pointers in what it writes.
+        unsafe { LIBRARY.session_begin(attr, out) }
+    }
+
+    &TABLE
 }
 
 /// How the built-in backend ends what it tells of data that it takes, though this is not in the order that was claimed.

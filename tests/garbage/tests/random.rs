@@ -43,7 +43,7 @@ fn any_bytes_of_any_accepted_schema_are_decoded() {
     let kinds = all.schemas[1..].iter().all(|count| *count > 1000);
     let written = all.events > 10_000 && all.batches_of_many > 500 && all.samples > 500;
     assert!(
-        kinds && written && all.outside > 200 && all.compared > 3000,
+        kinds && written && all.outside > 200 && all.compared > 3000 && all.replayed > 3000,
         "hardly anything is tested: {all:?}"
     );
 }
