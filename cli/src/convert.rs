@@ -195,8 +195,7 @@ pub fn run(options: &Options) -> Result<()> {
             }
         )));
     }
-    write(options, trace, flows)?;
-    read.map_err(|error| match error {
+    let read = read.map_err(|error| match error {
         Error::Input { path, problem } => Error::Input {
             path,
             problem: format!("{problem}; what stands before is converted"),
@@ -210,7 +209,15 @@ pub fn run(options: &Options) -> Result<()> {
             problem: format!("reading on failed ({error}); what stands before is converted"),
         },
         other => other,
-    })
+    });
+    let written = write(options, trace, flows);
+    match (read, written) {
+        (Err(error), Err(further)) => {
+            eprintln!("error: {error}");
+            Err(further)
+        }
+        (read, written) => read.and(written),
+    }
 }
 
 fn read_as(
@@ -251,8 +258,9 @@ pub fn onto(
         return read;
     }
     let mut session = Session::begin(backend, &name(path), config)?;
-    write::write(&mut session, trace, flows, |_| {})?;
+    let written = write::write(&mut session, trace, flows, |_| {})?;
     session.end()?;
+    written.judge(path)?;
     read
 }
 
@@ -311,7 +319,8 @@ fn write(options: &Options, mut trace: Trace, flows: sorter::Sorted) -> Result<(
     if io::stderr().is_terminal() {
         eprintln!("{written}");
     }
-    output.end()
+    output.end()?;
+    written.judge(&options.input)
 }
 
 /// What the session is called.

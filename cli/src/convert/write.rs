@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::Path;
 
 use nvtxw::{
     BatchOrdering, CategoryId, Domain, DomainId, EventWriter, FixedEvent, NvtxEvent, RangeId,
-    Schema, Scope, Session, Stream, StreamOptions, StreamOrdering, StringHandle, TypedPayload,
-    Writer, escape_segment,
+    ResultCode, Schema, Scope, Session, Stream, StreamOptions, StreamOrdering, StringHandle,
+    TypedPayload, Writer, escape_segment,
 };
 
 use super::columns::Layouts;
@@ -100,7 +101,7 @@ struct Instant {
 }
 
 /// What was written.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Default)]
 pub struct Written {
     pub ranges: u64,
     pub instants: u64,
@@ -108,6 +109,26 @@ pub struct Written {
     pub tracks: usize,
     /// Of events that more flows pass than there is room for.
     pub flows_left_out: u64,
+    /// Events that the backend refused, and what it said of the first.
+    pub refused: u64,
+    pub refusal: Option<nvtxw::Error>,
+}
+
+impl Written {
+    /// Whether all of `input` was taken.
+    pub fn judge(&self, input: &Path) -> Result<()> {
+        let Some(refusal) = &self.refusal else {
+            return Ok(());
+        };
+        let problem = match self.refused {
+            1 => format!("an event is left out: {refusal}"),
+            refused => format!("{refused} events are left out, the first for this: {refusal}"),
+        };
+        Err(Error::Input {
+            path: input.to_owned(),
+            problem,
+        })
+    }
 }
 
 impl fmt::Display for Written {
@@ -117,7 +138,7 @@ impl fmt::Display for Written {
             instants,
             samples,
             tracks,
-            flows_left_out: _,
+            ..
         } = self;
         write!(
             f,
@@ -172,7 +193,14 @@ pub fn write(
                 flow = flows.next().map_err(spill_error)?.map(numbered);
             }
             let (head, rows) = record::split(record);
-            out.write(&key, &head, rows, &mut passing, &mut written)?;
+            match out.write(&key, &head, rows, &mut passing, &mut written) {
+                // It was not as the backend wants it; others may be.
+                Err(error) if error.code() == Some(ResultCode::INVALID_ARGUMENT) => {
+                    written.refused += 1;
+                    written.refusal.get_or_insert(error);
+                }
+                other => other?,
+            }
             events_written += 1;
             if events_written % 4096 == 0 {
                 progress(events_written);
@@ -281,9 +309,8 @@ impl<'w> Output<'w> {
         let category = head.category;
         let category = category.map_or(CategoryId::NONE, |id| self.names.categories[id.index()]);
         let (start, end, fill) = (key.time, end(key), 0);
-        match head.kind {
+        let put = match head.kind {
             Kind::Range if self.nests => {
-                written.ranges += 1;
                 let range = Nested {
                     start,
                     end,
@@ -294,7 +321,6 @@ impl<'w> Output<'w> {
                 put(&self.nested, &range, beside)
             }
             Kind::Range => {
-                written.ranges += 1;
                 let range = Free {
                     start,
                     end,
@@ -305,7 +331,6 @@ impl<'w> Output<'w> {
                 put(&self.free, &range, beside)
             }
             Kind::Open if self.nests => {
-                written.ranges += 1;
                 let range = Pushed {
                     start,
                     name,
@@ -315,7 +340,6 @@ impl<'w> Output<'w> {
                 put(&self.pushed, &range, beside)
             }
             Kind::Open => {
-                written.ranges += 1;
                 let range = Open {
                     start,
                     id: RangeId::new(key.number).expect("events are numbered from 1"),
@@ -326,7 +350,6 @@ impl<'w> Output<'w> {
                 put(&self.open, &range, beside)
             }
             _ => {
-                written.instants += 1;
                 let instant = Instant {
                     time: start,
                     name,
@@ -335,12 +358,17 @@ impl<'w> Output<'w> {
                 };
                 put(&self.instant, &instant, beside)
             }
+        };
+        put?;
+        match head.kind {
+            Kind::Range | Kind::Open => written.ranges += 1,
+            _ => written.instants += 1,
         }
+        Ok(())
     }
 
     fn samples(&self, time: i64, rows: &[u8], written: &mut Written) -> nvtxw::Result<()> {
         for (counter, row) in record::rows(rows) {
-            written.samples += 1;
             let (is_integer, bytes) = row.split_first().expect("a sample has nine bytes");
             let bytes: [u8; 8] = bytes.try_into().expect("a sample has nine bytes");
             let (integer, float) = (i64::from_ne_bytes(bytes), f64::from_ne_bytes(bytes));
@@ -359,6 +387,7 @@ impl<'w> Output<'w> {
                     out.sample(time, value).map_err(|error| error.at(&out))?;
                 }
             }
+            written.samples += 1;
         }
         Ok(())
     }

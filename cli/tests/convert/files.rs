@@ -231,6 +231,47 @@ fn times_may_be_negative_behind_others() {
 }
 
 #[test]
+fn what_a_backend_refuses_is_left_out_and_told() {
+    let scratch = Scratch::new("convert-refused");
+    let (input, output) = (scratch.path("in.json"), scratch.path("out.pftrace"));
+    let info = || {
+        let mut info = Command::new(env!("CARGO_BIN_EXE_nvtxw"));
+        let info = info.args(["info", "--json"]).arg(&output).output().unwrap();
+        let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+        let counts = &info["counts"];
+        ["ranges", "marks", "samples"].map(|kind| counts[kind].as_u64().unwrap())
+    };
+    let first = r#"{"ph":"X","name":"first","tid":1,"ts":-9223372036854775,"dur":1}"#;
+    let far = r#"{"ph":"X","name":"far","tid":1,"ts":1,"dur":1}"#;
+    fs::write(
+        &input,
+        format!(r#"[{far},{first},{{"ph":"i","tid":2,"ts":-5}}]"#),
+    )
+    .unwrap();
+    let (code, text) = said(&convert(&input, &output, &[]));
+    let told = format!(
+        "error: {}: an event is left out: can't write ",
+        input.display()
+    );
+    assert!(code == 2 && text.starts_with(&told), "{text}");
+    assert!(text.contains("timestamp 1000 doesn't fit"), "{text}");
+    assert_eq!(info(), [1, 1, 0]);
+
+    // Of a file that is cut, that is told too.
+    let sample = r#"{"ph":"C","name":"c","ts":1,"args":{"a":1}}"#;
+    let mark = r#"{"ph":"i","tid":2,"ts":1}"#;
+    fs::write(&input, format!("[{far},{first},{sample},{mark},{{\"ph\"")).unwrap();
+    let (code, text) = said(&convert(&input, &output, &["--overwrite"]));
+    let [cut, told] = text.lines().collect::<Vec<_>>()[..] else {
+        panic!("{text}");
+    };
+    assert!(cut.contains("the file ends inside an event; "), "{text}");
+    let left_out = ": 3 events are left out, the first for this: can't write ";
+    assert!(code == 2 && told.contains(left_out), "{text}");
+    assert_eq!(info(), [1, 0, 0]);
+}
+
+#[test]
 fn gzip_and_zstd_are_known_by_their_first_bytes() {
     let json = format!("[{}]", vec![EVENT; 12_000].join(","));
     // Two members, and two frames with something to skip between them.
