@@ -29,6 +29,7 @@ impl Partial {
 /// find.
 #[cfg(unix)]
 pub fn watch(partial: Partial) -> Result<()> {
+    use std::io::{self, Write};
     use std::path::Path;
     use std::{fs, thread};
 
@@ -47,7 +48,8 @@ pub fn watch(partial: Partial) -> Result<()> {
             if let Partial::Copied(path) = &partial {
                 let _ = fs::remove_file(path);
             }
-            eprintln!("error: interrupted: {}", partial.words());
+            // The terminal may be gone.
+            let _ = writeln!(io::stderr(), "error: interrupted: {}", partial.words());
             let _ = emulate_default_handler(signal);
         }
     };
