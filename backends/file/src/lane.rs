@@ -6,7 +6,7 @@
 
 mod floors;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use self::floors::{Floors, Gate};
 
@@ -181,8 +181,10 @@ impl Lane {
 pub(crate) struct Lanes {
     lanes: Vec<Lane>,
     floors: Floors,
-    /// The lanes of the halves whose ends are not written.
-    open: HashMap<u64, u32>,
+    /// The lanes of the halves whose ends are not written, and where they start.
+    open: HashMap<u64, (u32, i64)>,
+    /// The same halves, by where they start.
+    starts: BTreeSet<(i64, u64)>,
     /// The last of what was put here, in the order of ranks.
     last: Rank,
     /// Where the last half starts whose end was not known.
@@ -199,6 +201,7 @@ impl Default for Lanes {
             lanes: Vec::new(),
             floors: Floors::default(),
             open: HashMap::new(),
+            starts: BTreeSet::new(),
             last: (i64::MIN, i64::MIN, 0),
             halved: None,
             unsettled: false,
@@ -297,7 +300,8 @@ impl Lanes {
     fn placed(&mut self, new: Candidate, lane: u32, settled: (i64, i64), crosses: bool) -> Spot {
         if let Some(half) = new.half() {
             self.halved = Some(new.start);
-            self.open.insert(half, lane);
+            self.open.insert(half, (lane, new.start));
+            self.starts.insert((new.start, half));
             // Any end would tell a better place, and a start that stays open has a lane of its own.
             self.unsettled |= !new.nests && settled.0 == i64::MAX;
         }
@@ -329,15 +333,17 @@ impl Lanes {
         if self.unsettled {
             return;
         }
-        #[cfg(test)]
-        {
-            self.looks += self.open.len() as u64;
-        }
-        for (&half, &lane) in &self.open {
+        for &(_, half) in self.starts.range((start, 0)..=(start, u64::MAX)) {
+            #[cfg(test)]
+            {
+                self.looks += 1;
+            }
+            let Some(&(lane, _)) = self.open.get(&half) else {
+                continue;
+            };
             let lane = &mut self.lanes[lane as usize];
             if let Some(at) = lane.find(half)
                 && let slice = &mut lane.slices[at]
-                && slice.start == start
             {
                 let outer = match (slice.end, end) {
                     // Of ranges that are as long the one that arrived first is the outer one.
@@ -372,7 +378,7 @@ impl Lanes {
 
     /// Tells where a half will be [closed](Self::close).
     pub(crate) fn announce(&mut self, half: u64, end: i64) {
-        if let Some(&index) = self.open.get(&half)
+        if let Some(&(index, _)) = self.open.get(&half)
             && let lane = &mut self.lanes[index as usize]
             && let Some(at) = lane.find(half)
         {
@@ -394,18 +400,15 @@ impl Lanes {
         fields: &[u8],
         mut emit: impl FnMut(u32, i64, Asked, &[u8]),
     ) -> u64 {
-        let Some(index) = self.open.remove(&half) else {
+        let Some((index, start)) = self.open.remove(&half) else {
             return 0;
         };
+        self.starts.remove(&(start, half));
         let lane = &mut self.lanes[index as usize];
         let Some(at) = lane.find(half) else {
             return 0;
         };
-        let Slice {
-            start,
-            settled: (above, below),
-            ..
-        } = lane.slices[at];
+        let (above, below) = lane.slices[at].settled;
         // What starts no earlier than the end belongs behind it, and what starts earlier before.
         let behind = (end, i64::MIN, 1);
         self.unsettled |= self.last >= behind || end <= above || end >= below;
@@ -443,157 +446,4 @@ impl Lanes {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn range(start: i64, end: i64, nests: bool) -> Candidate {
-        Candidate {
-            start,
-            end: Some(end),
-            nests,
-            order: 0,
-        }
-    }
-
-    fn push(start: i64, order: u64) -> Candidate {
-        Candidate {
-            start,
-            end: None,
-            nests: true,
-            order,
-        }
-    }
-
-    fn lanes(ranges: &[Candidate]) -> Vec<u32> {
-        let mut lanes = Lanes::default();
-        ranges.iter().map(|&r| lanes.place(r).lane).collect()
-    }
-
-    fn close(lanes: &mut Lanes, id: u64, end: i64) -> (u64, Vec<(u32, i64)>) {
-        let mut ends = Vec::new();
-        let moved = lanes.close(id, end, 0, &[], |lane, end, _, _| ends.push((lane, end)));
-        (moved, ends)
-    }
-
-    #[test]
-    fn ranges_that_nest_share_a_lane() {
-        let n = |start, end| range(start, end, true);
-        assert_eq!(
-            lanes(&[n(0, 110), n(0, 100), n(100, 110), n(110, 120)]),
-            [0; 4]
-        );
-        assert_eq!(
-            lanes(&[n(0, 10), n(10, 10), n(10, 20), n(10, 10), n(20, 20)]),
-            [0; 5]
-        );
-        assert_eq!(lanes(&[n(0, 300), n(100, 400), n(150, 250)]), [0, 1, 0]);
-    }
-
-    #[test]
-    fn only_ranges_that_are_declared_to_nest_cross() {
-        let mut lanes = Lanes::default();
-        assert!(!lanes.place(range(0, 10, true)).crosses);
-        assert!(!lanes.place(range(5, 15, false)).crosses);
-        let spot = lanes.place(range(6, 20, true));
-        assert!(spot.crosses);
-        assert_eq!(spot.lane, 2);
-    }
-
-    #[test]
-    fn what_comes_late_stands_where_it_cannot_disturb() {
-        let mut lanes = Lanes::default();
-        lanes.place(range(0, 100, true));
-        lanes.place(range(200, 300, true));
-        // [50, 150] would fit behind the start of the lane's last range only.
-        assert_eq!(lanes.place(range(50, 150, true)).lane, 1);
-        assert_eq!(lanes.place(range(60, 70, true)).lane, 1);
-        assert_eq!(lanes.place(range(55, 58, true)).lane, 2);
-        assert_eq!(lanes.place(range(250, 260, true)).lane, 0);
-    }
-
-    #[test]
-    fn a_rejected_range_does_not_end_what_stands_there() {
-        let mut lanes = Lanes::default();
-        lanes.place(push(0, 1));
-        lanes.place(range(0, 100, true));
-        // Not declared to nest: it goes elsewhere, and [50, 150] still meets [0, 100].
-        assert_eq!(lanes.place(range(100, 200, false)).lane, 1);
-        assert_eq!(lanes.place(range(50, 150, true)).lane, 2);
-    }
-
-    #[test]
-    fn an_open_push_holds_only_what_nests() {
-        let mut lanes = Lanes::default();
-        lanes.place(push(0, 1));
-        assert_eq!(lanes.place(range(10, 1000, false)).lane, 1);
-        assert_eq!(lanes.place(range(20, 30, true)).lane, 0);
-        assert_eq!(close(&mut lanes, 1, 500), (0, vec![(0, 500)]));
-        assert_eq!(lanes.place(range(499, 1001, true)).lane, 2);
-        assert_eq!(lanes.place(range(500, 1001, true)).lane, 0);
-    }
-
-    #[test]
-    fn a_push_whose_end_is_known_holds_what_ends_before() {
-        let mut lanes = Lanes::default();
-        lanes.place(push(0, 1));
-        lanes.announce(1, 100);
-        assert_eq!(lanes.place(range(10, 100, true)).lane, 0);
-        assert_eq!(lanes.place(range(20, 101, true)).lane, 1);
-        assert_eq!(lanes.place(push(30, 2)).lane, 2);
-        assert_eq!(close(&mut lanes, 1, 100), (0, vec![(0, 100)]));
-    }
-
-    #[test]
-    fn a_push_needs_a_lane_without_known_ends() {
-        let mut lanes = Lanes::default();
-        lanes.place(range(0, 100, true));
-        assert_eq!(lanes.place(push(50, 1)).lane, 1);
-        assert_eq!(lanes.place(push(100, 2)).lane, 0);
-        assert_eq!(close(&mut lanes, 2, 110), (0, vec![(0, 110)]));
-        assert_eq!(close(&mut lanes, 1, 120), (0, vec![(1, 120)]));
-    }
-
-    #[test]
-    fn an_end_never_comes_before_an_inner_one() {
-        let mut lanes = Lanes::default();
-        lanes.place(push(0, 1));
-        lanes.place(push(10, 2));
-        lanes.place(range(20, 80, true));
-        assert_eq!(close(&mut lanes, 1, 50), (0, vec![]));
-        assert_eq!(close(&mut lanes, 2, 70), (2, vec![(0, 80), (0, 80)]));
-        assert_eq!(lanes.place(range(79, 90, true)).lane, 1);
-        assert_eq!(lanes.place(range(80, 90, true)).lane, 0);
-    }
-
-    #[test]
-    fn a_range_that_was_to_stay_open_and_ends_stands_elsewhere() {
-        let start = Candidate {
-            start: 10,
-            end: None,
-            nests: false,
-            order: 1,
-        };
-        let mut lanes = Lanes::default();
-        lanes.place(range(0, 100, true));
-        assert_eq!(lanes.place_alone(start), 1);
-        assert!(!lanes.is_unsettled());
-        assert_eq!(close(&mut lanes, 1, 20), (0, vec![(1, 20)]));
-        assert!(lanes.is_unsettled());
-    }
-
-    #[test]
-    fn no_push_ends_before_it_starts() {
-        let mut lanes = Lanes::default();
-        lanes.place(push(100, 1));
-        // Its clock was known better when it ended.
-        assert_eq!(close(&mut lanes, 1, 60), (1, vec![(0, 100)]));
-    }
-
-    #[test]
-    fn nesting_is_bounded() {
-        let ranges: Vec<_> = (0..600).map(|i| range(i, 2000 - i, true)).collect();
-        let lanes = lanes(&ranges);
-        assert_eq!(lanes.iter().filter(|&&lane| lane == 0).count(), 512);
-        assert_eq!(lanes.iter().filter(|&&lane| lane == 1).count(), 88);
-    }
-}
+mod tests;

@@ -12,6 +12,7 @@ mod counters;
 mod dataset;
 mod faults;
 mod flush;
+mod many;
 mod merge;
 #[cfg(feature = "parquet")]
 mod open;
