@@ -2,7 +2,9 @@
 //!
 //! A [`Relay`] makes calls on the table of another backend. What that one calls by other handles and IDs than the producer knows
 //! is translated: handles, dynamic IDs of scopes, schemas, enums, counters and time domains, also where payloads hold registered
-//! strings and scopes; bytes are copied only where they hold such. What it refuses comes back as a [`Refusal`](crate::Refusal) with its code.
+//! strings and scopes; bytes are copied only where they hold such. What pointers lead to is copied too where such may be there, where
+//! it is not where the pointers say any more, and for a backend in the same program, which looks nowhere but in what it gets. What it
+//! refuses comes back as a [`Refusal`](crate::Refusal) with its code.
 //!
 //! A backend that stands in front of another one passes on what its [`Session`](crate::Session) and [`Stream`](crate::Stream) get:
 //!
