@@ -26,6 +26,9 @@ pub(crate) struct Open {
 /// The fewest bytes that a writer grows by.
 const GROWTH: usize = 1 << 10;
 
+/// Writers of so many bytes get memory in few steps: what they leave behind each time was used.
+const LARGE: usize = 1 << 16;
+
 /// A growing run of protobuf fields.
 #[derive(Default)]
 pub(crate) struct Writer {
@@ -239,8 +242,18 @@ impl Writer {
 
     #[cold]
     fn grow(&mut self, more: usize) {
-        let enough = (self.bytes.len() * 2).max(self.len + more + GROWTH);
-        self.bytes.resize(enough, 0);
+        let needed = self.len + more + GROWTH;
+        let capacity = self.bytes.capacity();
+        if needed > capacity {
+            let factor = if needed < LARGE { 2 } else { 8 };
+            self.bytes.truncate(self.len);
+            let room = (capacity * factor).max(needed) - self.len;
+            self.bytes.reserve_exact(room);
+        }
+        // What is not used is not touched, so that it is not there.
+        let soon = needed + self.len.min(LARGE);
+        let size = soon.min(self.bytes.capacity());
+        self.bytes.resize(size.max(self.bytes.len()), 0);
     }
 }
 
