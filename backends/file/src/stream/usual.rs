@@ -100,6 +100,8 @@ impl<F: Format> StreamIn<F> {
         self.timeline.clocks = clocks;
         let domain = Arc::clone(self.info.domain());
         let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
+        // What single ranges before these could follow may be gone when others come behind these.
+        self.chain = None;
         let is_behind = self.out.is_behind();
         let Some(ranges) = self.out.ranges(schema, place) else {
             return false;

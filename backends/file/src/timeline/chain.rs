@@ -214,11 +214,13 @@ impl Timeline {
     #[inline(always)]
     pub(crate) fn follow(&mut self, chain: &Chain, start: i64, end: i64) -> bool {
         let Part {
+            items,
             bytes,
             links,
             latest,
             ..
         } = &mut self.new;
+        debug_assert_eq!(items.len(), 1, "a chain has a first one");
         let (len, is_full) = (bytes.len(), links.len() >= chain.links);
         match Link::behind(*latest, start, end, len - self.filled) {
             Some(link) if !is_full && len < chain.bytes => {

@@ -218,3 +218,45 @@ fn what_was_ready_before_a_negative_timestamp_came_is_moved() {
     assert_eq!(rows(&trace, "one"), [row(1, 2, 1), row(2, 3, 2)]);
     assert_eq!(rows(&trace, "two"), [row(-5, 7, 3)]);
 }
+
+/// Windows turn and grow within batches, wherever that is.
+#[test]
+fn batches_of_any_length_are_whole() {
+    for config in ["", "window=256", "window=2", "format=chrome|window=256"] {
+        for count in [1, 16, 127, 128, 160, 333] {
+            let run = Run::with(config);
+            let domain = run.session.domain("");
+            let name = Entry {
+                flags: NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+                ..entry(EntryType::RegisteredString, c"name")
+            };
+            let entries = [
+                time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN),
+                time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END),
+                name,
+                entry(EntryType::UInt64, c"number"),
+            ];
+            let kind = EventKind::RangePushPop.to_raw();
+            let schema = domain.schema("step", kind, 32, &entries);
+            let mut stream = run.session.stream("main", domain, 0);
+            let text = domain.string("step") as i64;
+            let batches = 1000 / count + 8;
+            for first in (0..batches).map(|batch| batch * count) {
+                let all = (first..first + count).map(|n| words(&[n * 10, n * 10 + 5, text, n]));
+                let bytes: Vec<u8> = all.flatten().collect();
+                stream.batch(schema, &bytes).unwrap();
+            }
+            let trace = run.read();
+            let mut found: Vec<_> = (trace.ranges.iter())
+                .map(|range| (range.start as i64, format!("{:?}", range.arg("number"))))
+                .collect();
+            found.sort();
+            let is_json = config.contains("chrome");
+            let want = (0..batches * count).map(|n| match is_json {
+                true => (n * 10, format!("Int({n})")),
+                false => (n * 10, format!("Uint({n})")),
+            });
+            assert!(found.into_iter().eq(want), "{config} {count}");
+        }
+    }
+}
