@@ -51,9 +51,11 @@ impl Link {
 pub(crate) struct Chain {
     /// How many links there may be before the window must be looked after.
     links: usize,
-    /// The same for bytes, and how many there are.
+    /// The same for bytes.
     bytes: usize,
+    /// How many bytes there are.
     len: usize,
+    /// What its ranges are ready for.
     base: Base,
 }
 
@@ -199,7 +201,11 @@ impl Timeline {
         // Who fills the first half of the window, or all of it, does not follow.
         let (items, bytes) = match old.is_empty() {
             true => (allowed.items / 2, allowed.bytes / 2),
-            false => (allowed.items - old.count(), allowed.bytes - old.bytes.len()),
+            // What is there from before it gave memory to others may be more than it may hold now.
+            false => (
+                allowed.items.saturating_sub(old.count()),
+                allowed.bytes.saturating_sub(old.bytes.len()),
+            ),
         };
         Some(Chain {
             links: items.saturating_sub(2),
