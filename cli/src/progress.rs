@@ -11,8 +11,7 @@ pub fn bytes(what: &'static str) -> ProgressBar {
     bar.set_style(style(
         "{msg} {wide_bar} {bytes}/{total_bytes} ({bytes_per_sec}, {eta} left)",
     ));
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
+    ticking(bar)
 }
 
 /// The same, for `count` things.
@@ -21,7 +20,14 @@ pub fn count(what: &'static str, count: u64) -> ProgressBar {
     bar.set_style(style(
         "{msg} {wide_bar} {human_pos}/{human_len} ({per_sec}, {eta} left)",
     ));
-    bar.enable_steady_tick(Duration::from_millis(100));
+    ticking(bar)
+}
+
+/// A bar that nobody sees needs no thread that draws it.
+fn ticking(bar: ProgressBar) -> ProgressBar {
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(Duration::from_millis(100));
+    }
     bar
 }
 

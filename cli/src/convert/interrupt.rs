@@ -40,8 +40,9 @@ pub fn watch(partial: Partial) -> Result<()> {
     use crate::error::Error;
 
     let failed = |error| Error::io("catch signals of", Path::new("nvtxw"), error);
-    let signals = [SIGINT, SIGTERM, SIGHUP];
-    let signals = signals.into_iter().filter(|&signal| !is_ignored(signal));
+    let (signals, ignored) = ([SIGINT, SIGTERM, SIGHUP], ignored());
+    let is_ignored = |&signal: &i32| ignored >> (signal - 1) & 1 == 1;
+    let signals = signals.into_iter().filter(|signal| !is_ignored(signal));
     let mut signals = Signals::new(signals).map_err(failed)?;
     let wait = move || {
         for signal in &mut signals {
@@ -60,13 +61,13 @@ pub fn watch(partial: Partial) -> Result<()> {
     Ok(())
 }
 
-/// Whether the process was started so, as `nohup` and scripts do. Where that can't be told it isn't.
+/// The signals that the process was started to ignore, as `nohup` and scripts do, as bits; none where that can't be told.
 #[cfg(unix)]
-fn is_ignored(signal: i32) -> bool {
+fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
-    ignored.is_some_and(|bits| bits >> (signal - 1) & 1 == 1)
+    ignored.unwrap_or(0)
 }
 
 #[cfg(not(unix))]

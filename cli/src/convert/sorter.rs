@@ -126,11 +126,6 @@ impl Sorter {
         Ok(())
     }
 
-    /// Sorts what is in memory, so that there is little to do for [`sorted`](Self::sorted).
-    pub fn sort(&mut self) {
-        self.memory.sort();
-    }
-
     /// The records in order.
     pub fn sorted(mut self) -> io::Result<Sorted> {
         if self.is_in_memory()? {

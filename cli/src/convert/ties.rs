@@ -1,7 +1,7 @@
 //! What only the order of time tells of a trace: which halves make a range, in which ranges the points of flows are, and
 //! whether a track's ranges nest.
 
-use std::{io, thread};
+use std::io;
 
 use super::record::{self, Kind, u32_at, u64_at};
 use super::sorter::{Key, Memory, Sorted, Sorter};
@@ -137,11 +137,7 @@ fn join(trace: &mut Trace, ties: Sorter, points: &mut Sorter) -> io::Result<()> 
     // What halves make is added at the end.
     let halves = Sorter::new(TIE_BYTES, &trace.folder);
     let mut events = std::mem::replace(&mut trace.events, halves);
-    let mut ties = thread::scope(|scope| {
-        scope.spawn(|| events.sort());
-        ties.sorted()
-    })?;
-    meet(trace, &mut events, &mut ties, points)?;
+    meet(trace, &mut events, &mut ties.sorted()?, points)?;
     let mut halves = std::mem::replace(&mut trace.events, events).sorted()?;
     while let Some((key, record)) = halves.next()? {
         trace.events.push(key, record)?;

@@ -437,27 +437,33 @@ fn what_is_interrupted_says_so_and_leaves_no_file() {
     fs::write(&input, format!("[{}]", [EVENT; 4000].join(","))).unwrap();
     let folder = scratch.path("temporary");
     fs::create_dir(&folder).unwrap();
-    let mut child = command()
-        .arg(&input)
-        .args(["-o", "-", "--format", "chrome"])
-        .env("TMPDIR", &folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // Copying has begun, and can't end.
-    let mut stdout = child.stdout.take().unwrap();
-    stdout.read_exact(&mut [0]).unwrap();
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-    let id = child.id().to_string();
-    // Whoever runs the tests may have them ignore the signal of Ctrl-C.
-    let killed = Command::new("kill").args(["-TERM", &id]).status().unwrap();
-    assert!(killed.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.signal(), Some(15));
-    assert_eq!(
-        String::from_utf8(output.stderr).unwrap(),
-        "error: interrupted: standard output did not get the whole trace\n"
-    );
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    for is_terminal_gone in [false, true] {
+        let mut child = command()
+            .arg(&input)
+            .args(["-o", "-", "--format", "chrome"])
+            .env("TMPDIR", &folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Copying has begun, and can't end.
+        let mut stdout = child.stdout.take().unwrap();
+        stdout.read_exact(&mut [0]).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        if is_terminal_gone {
+            drop(child.stderr.take());
+        }
+        let id = child.id().to_string();
+        // Whoever runs the tests may have them ignore the signal of Ctrl-C.
+        let killed = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        assert!(killed.success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(15));
+        let want = match is_terminal_gone {
+            true => "",
+            false => "error: interrupted: standard output did not get the whole trace\n",
+        };
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), want);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    }
 }
