@@ -14,6 +14,7 @@ mod faults;
 mod flush;
 mod many;
 mod merge;
+mod mixed;
 #[cfg(feature = "parquet")]
 mod open;
 mod order;

@@ -1,0 +1,126 @@
+//! Batches, single events and halves of ranges in any mix.
+
+use nvtxw_abi::raw::{
+    NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE, NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN,
+    NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END,
+};
+use nvtxw_abi::{EntryType, EventKind};
+
+use crate::Run;
+use crate::reader::Arg;
+use crate::replay::Random;
+use crate::table::{Entry, Plain, entry, time, words};
+
+const STREAMS: [&str; 3] = ["one", "two", "three"];
+
+/// Stream, start, end, and number: 0 of a range that came in halves.
+type Row = (&'static str, u64, u64, u64);
+
+/// The times of a stream's next range.
+fn next(time: &mut i64, random: &mut Random) -> (i64, i64) {
+    let start = *time + random.below(20) as i64;
+    let end = start + random.below(30) as i64;
+    *time = match random.below(300) {
+        0 => (start - random.below(3000) as i64).max(0),
+        1..4 => start,
+        // More than the difference of two ranges that follow one another may be.
+        4 => end + (1 << 33),
+        _ => end,
+    };
+    (start, end)
+}
+
+fn check(seed: u64, config: &str) {
+    let mut random = Random::new(seed);
+    let run = Run::with(config);
+    let domain = run.session.domain("");
+    let entries = [
+        time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN),
+        time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END),
+        Entry {
+            flags: NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+            ..entry(EntryType::RegisteredString, c"name")
+        },
+        entry(EntryType::UInt64, c"number"),
+    ];
+    // Ranges that were pushed would cross one another.
+    let kind = EventKind::RangeStartEnd.to_raw();
+    let schema = domain.schema("step", kind, 32, &entries);
+    let plain = Plain::new(domain);
+    let names = ["gemm", "softmax"].map(|name| domain.string(name) as i64);
+    let mut streams = STREAMS.map(|name| (run.session.stream(name, domain, 0), 0));
+    let (mut count, mut want, mut marks): (i64, Vec<Row>, Vec<u64>) = (0, vec![], vec![]);
+    for _ in 0..60 {
+        // Those that come last have little.
+        let index = random.below(6).saturating_sub(3) as usize;
+        let ((stream, clock), name) = (&mut streams[index], STREAMS[index]);
+        let mut range = |clock: &mut i64, random: &mut Random| {
+            let (start, end) = next(clock, random);
+            count += 1;
+            want.push((name, start as u64, end as u64, count as u64));
+            words(&[start, end, names[random.below(2) as usize], count])
+        };
+        match random.below(8) {
+            0 => {
+                let at = *clock + random.below(5) as i64;
+                marks.push(at as u64);
+                stream
+                    .event(&[(plain.mark, &words(&[at, names[0]]))])
+                    .unwrap();
+            }
+            1 => {
+                let id = seed as i64 * 1000 + count + 1;
+                let (start, end) = next(clock, &mut random);
+                want.push((name, start as u64, end as u64, 0));
+                stream
+                    .event(&[(plain.start, &words(&[id, start, names[0]]))])
+                    .unwrap();
+                count += 1;
+                stream.event(&[(plain.end, &words(&[id, end]))]).unwrap();
+            }
+            2 | 3 => {
+                for _ in 0..random.below(40) {
+                    let payload = range(clock, &mut random);
+                    stream.event(&[(schema, &payload)]).unwrap();
+                }
+            }
+            _ => {
+                let len = 1 + random.below(700);
+                let batch = (0..len).flat_map(|_| range(clock, &mut random));
+                let batch: Vec<u8> = batch.collect();
+                stream.batch(schema, &batch).unwrap();
+            }
+        }
+    }
+    let trace = run.read();
+    let mut found: Vec<Row> = (trace.ranges.iter())
+        .map(|range| {
+            let number = match &range.args[..] {
+                [(name, Arg::Uint(number))] if name == "number" => *number,
+                _ => 0,
+            };
+            let name = STREAMS.into_iter().find(|name| range.track == [*name]);
+            let end = range.end.expect("each ends");
+            (name.expect("on its track"), range.start, end, number)
+        })
+        .collect();
+    found.sort();
+    want.sort();
+    assert_eq!(found.len(), want.len(), "{seed} {config}");
+    for (found, want) in found.iter().zip(&want) {
+        assert_eq!(found, want, "{seed} {config}");
+    }
+    let mut shown: Vec<_> = trace.instants.iter().map(|mark| mark.start).collect();
+    shown.sort();
+    marks.sort();
+    assert_eq!(shown, marks, "{seed} {config}");
+}
+
+#[test]
+fn nothing_is_lost_or_changed_in_any_mix() {
+    for seed in 1..8 {
+        for config in ["", "window=300", "window=2", "window=5000|memory=1"] {
+            check(seed, config);
+        }
+    }
+}
