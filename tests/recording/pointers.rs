@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString, c_void};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::{fs, ptr};
 
 use nvtxw_abi::raw::*;
@@ -391,12 +392,15 @@ fn recorded(memory: &Memory, pointers: [u64; 2]) -> nvtxw_backend::Result<()> {
     recorded_as(&entries, memory, &bytes![1_i64, pointers[0], pointers[1]])
 }
 
-/// The same of other entries: flags, type and offset.
+/// The same of other entries: flags, type and offset. One at a time, for all write the same file.
 fn recorded_as(
     entries: &[(u64, u64, u64)],
     memory: &Memory,
     bytes: &[u8],
 ) -> nvtxw_backend::Result<()> {
+    static FILE: Mutex<()> = Mutex::new(());
+
+    let _held = FILE.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY:
     // - The table is that of the built-in backend, which follows pointers. Those that it gets, the relay has looked at.
     let relay = unsafe { Relay::to_table(following()) }.unwrap();
