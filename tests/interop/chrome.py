@@ -70,6 +70,15 @@ class Reader:
         rows, stacks, arrows, joined = [], collections.defaultdict(list), {}, {}
         count = 0
         timed = [(self.ns(event["ts"]), event) for event in self.events if event["ph"] != "M"]
+        # An arrow's end stands behind its range. Viewers have the times only: of several ranges that begin there they take
+        # the inner one, which may be wrong for ranges that are correlated in several ways.
+        last, near, row_of = {}, {}, {}
+        for ts, event in timed:
+            place = event["pid"], event.get("tid"), ts
+            if event["ph"] in "XB":
+                last[place] = id(event)
+            elif event["ph"] in "sf":
+                near[id(event)] = last.get(place)
         for ts, event in sorted(timed, key=self.key):
             phase, pid, tid = event["ph"], event["pid"], event.get("tid")
             if (pid, None) not in names or phase != "C" and (pid, tid) not in names:
@@ -77,19 +86,20 @@ class Reader:
             track = [names.get((pid, None)), names.get((pid, tid))]
             stack = stacks[pid, tid]
             if phase in "sf":
-                # Both ends of an arrow are the range that began last.
-                if not stack:
+                # Else it is at the range that began last.
+                here = row_of.get(near[id(event)]) or (stack[-1] if stack else None)
+                if here is None:
                     self.err(f"flow {event['id']} at {ts} has no range")
                     continue
                 if phase == "s":
                     if event["id"] in arrows:
                         self.err(f"flow {event['id']} starts twice")
-                    arrows[event["id"]] = stack[-1]
+                    arrows[event["id"]] = here
                 elif event.get("bp") != "e" or event["id"] not in arrows:
                     self.err(f"flow {event['id']} at {ts}: an end without a start before it")
                 else:
                     # A start alone joins nothing.
-                    for row in (arrows[event["id"]], stack[-1]):
+                    for row in (arrows[event["id"]], here):
                         row["flows"].append(event["id"])
                 continue
             if phase == "C":
@@ -131,6 +141,7 @@ class Reader:
             else:
                 self.err(f"phase {phase!r} at {ts}")
             stack.append(row)
+            row_of[id(event)] = row
             # Ranges that name one number are joined, from each to the next.
             number = event.get("bind_id")
             if number is not None:
