@@ -245,9 +245,22 @@ impl Timeline {
 
     /// Grows, up to `limits`, until it is not full; `false` if that can't be.
     fn grow(&mut self, limits: Limits) -> bool {
+        // In few steps, as what there is moves each time.
+        let can = self.grow_by(4, limits) || self.grow_by(2, limits);
+        if can {
+            // It is the first half that gets the more.
+            self.old.absorb(&mut self.new);
+            mem::swap(&mut self.old, &mut self.new);
+            self.filled = self.new.bytes.len();
+        }
+        can
+    }
+
+    /// Is allowed more by this factor, and more often than once if that is not enough.
+    fn grow_by(&mut self, factor: usize, limits: Limits) -> bool {
         let grown = |mut allowed: usize, limit: usize, held: usize| {
             while held >= allowed && allowed < limit {
-                allowed = allowed.max(1).saturating_mul(2).min(limit);
+                allowed = allowed.max(1).saturating_mul(factor).min(limit);
             }
             allowed
         };
@@ -262,9 +275,6 @@ impl Timeline {
             return false;
         }
         self.allowed = next;
-        // What there is now is the older half.
-        self.old.absorb(&mut self.new);
-        self.filled = 0;
         true
     }
 
