@@ -86,6 +86,9 @@ struct ChromeEvent {
     args: Args,
 }
 
+/// A file that takes anything in no time.
+const NOWHERE: &str = "/dev/null";
+
 /// What is copied for comparison.
 type Record = [u8; 64];
 
@@ -167,6 +170,9 @@ enum By {
 /// Writes the events through the backend, so many streams at once each with all of them. Returns what a stream took.
 fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration> {
     let mut config = Config::new().set("path", path.to_str().ok_or("the path is not UTF-8")?)?;
+    if path == Path::new(NOWHERE) {
+        config = config.set("overwrite", "true")?;
+    }
     if let By::Format(format) = by {
         config = config.set("format", format)?;
     }
@@ -270,17 +276,25 @@ fn with_names(
     (named.collect(), pool)
 }
 
-/// Copies records into a buffer and writes that.
-fn raw(events: &Events, path: &Path) -> Result<Duration> {
+/// Copies records into a buffer and writes that; so many threads at once, each with all of them.
+fn records(events: &Events, path: &Path, threads: usize) -> Result<Duration> {
     let start = Instant::now();
-    let mut file = File::create_new(path)?;
-    let mut buffer = Vec::with_capacity(RECORDS);
-    for records in events.records.chunks(RECORDS) {
-        buffer.clear();
-        buffer.extend_from_slice(records);
-        file.write_all(hint::black_box(&buffer).as_flattened())?;
-    }
-    drop(file);
+    let file = &File::create_new(path)?;
+    let copy = || -> Result<()> {
+        let (mut file, mut buffer) = (file, Vec::with_capacity(RECORDS));
+        for records in events.records.chunks(RECORDS) {
+            buffer.clear();
+            buffer.extend_from_slice(records);
+            file.write_all(hint::black_box(&buffer).as_flattened())?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(copy)).collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().expect("no writer panics"))
+    })?;
     Ok(start.elapsed())
 }
 
@@ -330,7 +344,7 @@ const MEMORY: &str = "--memory";
 /// Writes so many events to each of so many streams, all open at once, and prints the greatest resident memory in KiB.
 #[cfg(target_os = "linux")]
 fn write_for_memory(streams: usize, each: usize, is_text: bool) -> Result<()> {
-    let config = Config::new().set("path", "/dev/null")?;
+    let config = Config::new().set("path", NOWHERE)?;
     let config = config.set("overwrite", "true")?;
     let mut session = Session::begin(&Backend::embedded(), "memory", &config)?;
     let mut domain = session.default_domain()?;
@@ -403,7 +417,7 @@ fn main() -> Result<()> {
     let (events, folder) = (Events::new(), Folder::new()?);
     let events = &events;
     let by = |by, streams| move |path: &Path| ours(events, path, streams, by);
-    let raw = |path: &Path| raw(events, path);
+    let raw = |path: &Path| records(events, path, 1);
     let json = |path: &Path| json(events, path);
 
     let name = "ranges in batches / copying records of 64 bytes";
@@ -449,6 +463,23 @@ fn main() -> Result<()> {
     if is_wanted(name) {
         let twice = |path: &Path| Ok(ours(events, path, 1, By::Batch)? * 2);
         compare(name, EVENTS, &folder, by(By::Batch, 2), twice)?;
+    }
+    #[cfg(unix)]
+    {
+        let name =
+            "an event on each of two streams to no file, two threads / on one stream, two times";
+        if is_wanted(name) {
+            let one = |_: &Path| Ok(ours(events, Path::new(NOWHERE), 1, By::Batch)? * 2);
+            let both = |_: &Path| ours(events, Path::new(NOWHERE), 2, By::Batch);
+            compare(name, EVENTS, &folder, both, one)?;
+        }
+    }
+    // The most that two streams of one file can gain, as systems write one file from one thread at a time.
+    let name = "a record on each of two threads to one file / on one thread, two times";
+    if is_wanted(name) {
+        let twice = |path: &Path| Ok(raw(path)? * 2);
+        let both = |path: &Path| records(events, path, 2);
+        compare(name, EVENTS, &folder, both, twice)?;
     }
     #[cfg(target_os = "linux")]
     for (name, streams, each, is_text, limit) in [
