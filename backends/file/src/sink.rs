@@ -466,7 +466,9 @@ mod loom {
                 let sink = Arc::clone(&sink);
                 thread::spawn(move || {
                     let [first, second] = runs.map(str::as_bytes);
-                    let is_done = sink.try_append(first).map(Result::unwrap).is_some();
+                    let is_done = sink
+                        .try_append(first)
+                        .is_some_and(|appended| appended.is_ok());
                     if !is_done {
                         sink.append(first).unwrap();
                     }
