@@ -36,6 +36,10 @@ impl Known {
         let index = choices.below(self.layouts.len().max(1) as u64);
         self.layouts.get(index as usize)
     }
+
+    fn knows(&self, id: u64) -> bool {
+        self.layouts.iter().any(|layout| layout.id == id)
+    }
 }
 
 /// A schema or an enum.
@@ -143,7 +147,7 @@ impl Layout {
             }
         }
         if known.pointers == Pointers::Held {
-            layout.find_outward(schema, made)?;
+            layout.find_outward(schema, made, known)?;
         }
         Some(layout)
     }
@@ -153,7 +157,16 @@ impl Layout {
         1024 * self.outward.len()
     }
 
-    fn find_outward(&mut self, schema: &Schema, made: &Made) -> Option<()> {
+    fn find_outward(&mut self, schema: &Schema, made: &Made, known: &Known) -> Option<()> {
+        // A made-up type may come true, as a schema that is not among the known ones because it has such pointers itself.
+        let mut fields = schema.fields().iter();
+        let is_all_known = fields.all(|field| match field.kind() {
+            FieldKind::Struct(inner) | FieldKind::Union(inner) => known.knows(inner.id()),
+            _ => true,
+        });
+        if !is_all_known {
+            return None;
+        }
         // Only the first entry, or a member of a union, starts at 0; of others that is said where a walk finds them.
         let is_union = made.kind > NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC;
         let place = |index: usize| {
@@ -188,5 +201,66 @@ impl Layout {
             .windows(2)
             .all(|pair| pair[0].0 + pair[0].1 <= pair[1].0);
         is_apart.then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nvtxw_backend::Domain;
+
+    use crate::entry::entry;
+    use crate::schema;
+    use crate::side::{Side, expect};
+    use crate::table::{Table, answer, member};
+
+    use super::*;
+
+    fn registered(side: &Side, entries: Vec<nvtxPayloadSchemaEntry_t>) -> (u64, Made) {
+        let attr = schema::of_entries(0, &entries);
+        let mut id = 0;
+        expect(&answer(None, || {
+            member!(side.table, SchemaRegister(side.domain, &attr, &mut id))
+        }));
+        let made = Made {
+            attr: std::ptr::null(),
+            kind: attr.r#type,
+            flags: 0,
+            pack: None,
+            entries,
+        };
+        (id, made)
+    }
+
+    #[test]
+    fn no_payload_is_made_of_a_schema_with_pointers_in_a_struct() {
+        let side = Side::begin(Table::of_collector(), c"");
+        let info = side.info.clone().expect("the collector has a stream");
+        let domain: &Domain = info.domain();
+        let mut known = Known {
+            pointers: Pointers::Held,
+            ..Known::default()
+        };
+        let layout = |id: u64, made: &Made, known: &Known| {
+            let schema = domain.schema(id).expect("it is registered");
+            Layout::new(&schema, made, known)
+        };
+
+        let (text, made) = registered(&side, vec![entry(0, EntryType::CStringUtf8, 0)]);
+        let of_text = layout(text, &made, &known).expect("its pointer is its own");
+        assert_eq!(of_text.outward.len(), 1);
+        let (number, made) = registered(&side, vec![entry(0, EntryType::Int64, 0)]);
+        known
+            .layouts
+            .push(layout(number, &made, &known).expect("it has no pointer"));
+
+        let holder = |id| nvtxPayloadSchemaEntry_t {
+            r#type: id,
+            ..entry(0, EntryType::Int8, 0)
+        };
+        for (inner, is_written) in [(number, true), (text, false)] {
+            let (id, made) = registered(&side, vec![holder(inner)]);
+            assert_eq!(layout(id, &made, &known).is_some(), is_written);
+        }
+        expect(&side.end());
     }
 }
