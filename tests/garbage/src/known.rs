@@ -117,6 +117,11 @@ impl Layout {
                 && entry.arrayOrUnionDetail == 0
                 && matches!(field.kind(), FieldKind::Text(_));
             let is_time = entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP != 0;
+            if let FieldKind::Struct(inner) | FieldKind::Union(inner) = field.kind() {
+                // Where a pointer leads into a payload, the offsets there count from the payload's start.
+                let inner = known.layouts.iter().find(|layout| layout.id == inner.id());
+                layout.has_offsets |= inner.is_none_or(|inner| inner.has_offsets);
+            }
             let mut aim = |width, what| layout.aims.push(Aim { at, width, what });
             match field.kind() {
                 _ if place == NVTX_PAYLOAD_ENTRY_FLAG_POINTER => aim(8, What::Address),
@@ -136,7 +141,6 @@ impl Layout {
                 }
                 FieldKind::Struct(inner) | FieldKind::Union(inner) => {
                     let inner = known.layouts.iter().find(|layout| layout.id == inner.id());
-                    layout.has_offsets |= inner.is_some_and(|inner| inner.has_offsets);
                     let aims = inner.iter().flat_map(|inner| &inner.aims);
                     layout.aims.extend(aims.map(|aim| Aim {
                         at: at + aim.at,
@@ -206,8 +210,6 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use nvtxw_backend::Domain;
-
     use crate::entry::entry;
     use crate::schema;
     use crate::side::{Side, expect};
@@ -231,35 +233,61 @@ mod tests {
         (id, made)
     }
 
+    /// An entry of a schema.
+    fn nested(flags: u64, id: u64) -> nvtxPayloadSchemaEntry_t {
+        nvtxPayloadSchemaEntry_t {
+            r#type: id,
+            ..entry(flags, EntryType::Int8, 0)
+        }
+    }
+
+    fn layout(
+        side: &Side,
+        known: &Known,
+        entries: Vec<nvtxPayloadSchemaEntry_t>,
+    ) -> (u64, Option<Layout>) {
+        let (id, made) = registered(side, entries);
+        let info = side.info.as_ref().expect("the collector has a stream");
+        let schema = info.domain().schema(id).expect("it is registered");
+        (id, Layout::new(&schema, &made, known))
+    }
+
     #[test]
     fn no_payload_is_made_of_a_schema_with_pointers_in_a_struct() {
         let side = Side::begin(Table::of_collector(), c"");
-        let info = side.info.clone().expect("the collector has a stream");
-        let domain: &Domain = info.domain();
         let mut known = Known {
             pointers: Pointers::Held,
             ..Known::default()
         };
-        let layout = |id: u64, made: &Made, known: &Known| {
-            let schema = domain.schema(id).expect("it is registered");
-            Layout::new(&schema, made, known)
-        };
-
-        let (text, made) = registered(&side, vec![entry(0, EntryType::CStringUtf8, 0)]);
-        let of_text = layout(text, &made, &known).expect("its pointer is its own");
-        assert_eq!(of_text.outward.len(), 1);
-        let (number, made) = registered(&side, vec![entry(0, EntryType::Int64, 0)]);
-        known
-            .layouts
-            .push(layout(number, &made, &known).expect("it has no pointer"));
-
-        let holder = |id| nvtxPayloadSchemaEntry_t {
-            r#type: id,
-            ..entry(0, EntryType::Int8, 0)
-        };
+        let (text, of_text) = layout(&side, &known, vec![entry(0, EntryType::CStringUtf8, 0)]);
+        assert_eq!(of_text.expect("its pointer is its own").outward.len(), 1);
+        let (number, of_number) = layout(&side, &known, vec![entry(0, EntryType::Int64, 0)]);
+        known.layouts.push(of_number.expect("it has no pointer"));
         for (inner, is_written) in [(number, true), (text, false)] {
-            let (id, made) = registered(&side, vec![holder(inner)]);
-            assert_eq!(layout(id, &made, &known).is_some(), is_written);
+            let (_, outer) = layout(&side, &known, vec![nested(0, inner)]);
+            assert_eq!(outer.is_some(), is_written);
+        }
+        expect(&side.end());
+    }
+
+    #[test]
+    fn offsets_are_found_in_a_struct_that_is_pointed_to() {
+        let side = Side::begin(Table::of_collector_in_process(), c"");
+        let mut known = Known::default();
+        let flags = [0, NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE];
+        let inner = flags.map(|flags| {
+            let (id, inner) = layout(&side, &known, vec![entry(flags, EntryType::Int64, 0)]);
+            known.layouts.push(inner.expect("no pointer is followed"));
+            id
+        });
+        for (inner, has_offsets) in inner.into_iter().zip([false, true]) {
+            for place in [0, NVTX_PAYLOAD_ENTRY_FLAG_POINTER] {
+                let (_, outer) = layout(&side, &known, vec![nested(place, inner)]);
+                assert_eq!(
+                    outer.expect("no pointer is followed").has_offsets,
+                    has_offsets
+                );
+            }
         }
         expect(&side.end());
     }
