@@ -142,9 +142,10 @@ impl Layout {
                 FieldKind::Struct(inner) | FieldKind::Union(inner) => {
                     let inner = known.layouts.iter().find(|layout| layout.id == inner.id());
                     let aims = inner.iter().flat_map(|inner| &inner.aims);
-                    layout.aims.extend(aims.map(|aim| Aim {
-                        at: at + aim.at,
-                        ..*aim
+                    // What is behind all that can be, no payload has.
+                    layout.aims.extend(aims.filter_map(|aim| {
+                        let at = at.checked_add(aim.at)?;
+                        Some(Aim { at, ..*aim })
                     }));
                 }
                 _ => {}
