@@ -190,17 +190,7 @@ fn what_was_ready_before_a_negative_timestamp_came_is_moved() {
     const BASE: i64 = -(1 << 62);
     let run = Run::new();
     let domain = run.session.domain("");
-    let entries = [
-        time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN),
-        time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END),
-        Entry {
-            flags: NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
-            ..entry(EntryType::RegisteredString, c"name")
-        },
-        entry(EntryType::UInt64, c"n"),
-    ];
-    let kind = EventKind::RangeStartEnd.to_raw();
-    let schema = domain.schema("range", kind, 32, &entries);
+    let schema = domain.numbered(EventKind::RangeStartEnd);
     let gemm = domain.string("gemm") as i64;
     let mut one = run.session.stream("one", domain, 0);
     let mut two = run.session.stream("two", domain, 0);
@@ -212,7 +202,7 @@ fn what_was_ready_before_a_negative_timestamp_came_is_moved() {
     let trace = run.read();
     let shown = |time: i64| (time - BASE) as u64;
     let row = |start, end, n| {
-        let args = vec![("n".to_owned(), Arg::Uint(n))];
+        let args = vec![("number".to_owned(), Arg::Uint(n))];
         ("gemm".to_owned(), vec![], shown(start), shown(end), args)
     };
     assert_eq!(rows(&trace, "one"), [row(1, 2, 1), row(2, 3, 2)]);
@@ -226,18 +216,7 @@ fn batches_of_any_length_are_whole() {
         for count in [1, 16, 127, 128, 160, 333] {
             let run = Run::with(config);
             let domain = run.session.domain("");
-            let name = Entry {
-                flags: NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
-                ..entry(EntryType::RegisteredString, c"name")
-            };
-            let entries = [
-                time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN),
-                time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END),
-                name,
-                entry(EntryType::UInt64, c"number"),
-            ];
-            let kind = EventKind::RangePushPop.to_raw();
-            let schema = domain.schema("step", kind, 32, &entries);
+            let schema = domain.numbered(EventKind::RangePushPop);
             let mut stream = run.session.stream("main", domain, 0);
             let text = domain.string("step") as i64;
             let batches = 1000 / count + 8;

@@ -1,15 +1,11 @@
 //! Batches, single events and halves of ranges in any mix.
 
-use nvtxw_abi::raw::{
-    NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE, NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN,
-    NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END,
-};
-use nvtxw_abi::{EntryType, EventKind};
+use nvtxw_abi::EventKind;
 
 use crate::Run;
 use crate::reader::Arg;
 use crate::replay::Random;
-use crate::table::{Entry, Plain, entry, time, words};
+use crate::table::{Plain, words};
 
 const STREAMS: [&str; 3] = ["one", "two", "three"];
 
@@ -34,18 +30,8 @@ fn check(seed: u64, config: &str) {
     let mut random = Random::new(seed);
     let run = Run::with(config);
     let domain = run.session.domain("");
-    let entries = [
-        time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN),
-        time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END),
-        Entry {
-            flags: NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
-            ..entry(EntryType::RegisteredString, c"name")
-        },
-        entry(EntryType::UInt64, c"number"),
-    ];
     // Ranges that were pushed would cross one another.
-    let kind = EventKind::RangeStartEnd.to_raw();
-    let schema = domain.schema("step", kind, 32, &entries);
+    let schema = domain.numbered(EventKind::RangeStartEnd);
     let plain = Plain::new(domain);
     let names = ["gemm", "softmax"].map(|name| domain.string(name) as i64);
     let mut streams = STREAMS.map(|name| (run.session.stream(name, domain, 0), 0));

@@ -234,6 +234,20 @@ impl Domain {
         self.register(name, ty, flags, 0, entries)
     }
 
+    /// The schema of whole ranges with a registered name and a number: four words.
+    pub fn numbered(self, kind: EventKind) -> u64 {
+        let entries = [
+            time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN),
+            time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END),
+            Entry {
+                flags: NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+                ..entry(EntryType::RegisteredString, c"name")
+            },
+            entry(EntryType::UInt64, c"number"),
+        ];
+        self.schema("step", kind.to_raw(), 32, &entries)
+    }
+
     /// The schema of a message in a payload of its own.
     pub fn message_schema(self) -> u64 {
         let message = Entry {
