@@ -5,6 +5,8 @@
 
 #[path = "file/race.rs"]
 mod race;
+#[path = "file/start.rs"]
+mod start;
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -16,6 +18,7 @@ use nvtxw::{Backend, Config, FlexPool, FlexStr, NvtxEvent, Session, StreamOption
 use serde::Serialize;
 
 use self::race::{Folder, Result, compare};
+use self::start::StartLine;
 
 const EVENTS: usize = 1_000_000;
 /// Events in one call.
@@ -211,12 +214,13 @@ fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration
         _ => Vec::new(),
     };
     let (shared, kernels, named) = (&session, &kernels, &named);
-    let start = Instant::now();
+    let line = &StartLine::new(streams);
     thread::scope(|scope| {
         let threads: Vec<_> = open
             .iter_mut()
             .map(|stream| {
                 scope.spawn(move || -> Result<()> {
+                    line.wait();
                     let out = shared.writer(stream)?;
                     match by {
                         By::Batch | By::Format(_) => {
@@ -254,7 +258,7 @@ fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration
             .try_for_each(|thread| thread.join().expect("no writer panics"))
     })?;
     session.end()?;
-    Ok(start.elapsed())
+    line.elapsed()
 }
 
 /// A batch with its names as text, each event with one of its own.
@@ -278,9 +282,10 @@ fn with_names(
 
 /// Copies records into a buffer and writes that; so many threads at once, each with all of them.
 fn records(events: &Events, path: &Path, threads: usize) -> Result<Duration> {
-    let start = Instant::now();
     let file = &File::create_new(path)?;
+    let line = &StartLine::new(threads);
     let copy = || -> Result<()> {
+        line.wait();
         let (mut file, mut buffer) = (file, Vec::with_capacity(RECORDS));
         for records in events.records.chunks(RECORDS) {
             buffer.clear();
@@ -295,7 +300,28 @@ fn records(events: &Events, path: &Path, threads: usize) -> Result<Duration> {
             .into_iter()
             .try_for_each(|thread| thread.join().expect("no writer panics"))
     })?;
-    Ok(start.elapsed())
+    line.elapsed()
+}
+
+/// Computes something that needs no memory, on so many threads at once. Two processors that share a core, or are lent to
+/// others, do less than twice the work of one.
+fn compute(threads: usize) -> Result<Duration> {
+    let line = &StartLine::new(threads);
+    let mix = || {
+        line.wait();
+        // Independent of each other, so that a processor is busy with all of them.
+        let mut words = [1_u64, 2, 3, 4];
+        for _ in 0..EVENTS {
+            for word in &mut words {
+                for _ in 0..4 {
+                    *word = (*word ^ *word >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                }
+            }
+        }
+        hint::black_box(words);
+    };
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(mix))));
+    line.elapsed()
 }
 
 /// Writes each event as an object of Chrome's JSON.
@@ -480,6 +506,12 @@ fn main() -> Result<()> {
         let twice = |path: &Path| Ok(raw(path)? * 2);
         let both = |path: &Path| records(events, path, 2);
         compare(name, EVENTS, &folder, both, twice)?;
+    }
+    // The most that anything can gain.
+    let name = "a computation on each of two threads / on one thread, two times";
+    if is_wanted(name) {
+        let twice = |_: &Path| Ok(compute(1)? * 2);
+        compare(name, EVENTS, &folder, |_| compute(2), twice)?;
     }
     #[cfg(target_os = "linux")]
     for (name, streams, each, is_text, limit) in [
