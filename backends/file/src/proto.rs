@@ -398,8 +398,36 @@ pub(crate) struct Steady {
     high: u64,
     /// The bytes of that, behind four others.
     word: u64,
-    /// How many bytes each number takes.
+    /// How many bytes each number takes, but for the tail.
     len: usize,
+    /// What a word has no room for.
+    tail: Tail,
+}
+
+/// What follows the first eight bytes of each number of a [`Steady`]: the bits of a greater number
+/// above [`WORD_BITS`], as a byte.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) struct Tail(u64);
+
+/// A number of so many bits takes a word at most.
+const WORD_BITS: u32 = 56;
+
+impl Tail {
+    fn of(number: u64) -> Self {
+        Self(number >> WORD_BITS)
+    }
+
+    /// How many bytes it has.
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        usize::from(self.0 != 0)
+    }
+
+    /// The tail, and behind it these bytes, lowest first.
+    #[inline(always)]
+    pub(crate) fn before(self, word: u64) -> u64 {
+        word << (8 * self.len()) | self.0
+    }
 }
 
 impl Default for Steady {
@@ -408,12 +436,19 @@ impl Default for Steady {
             high: u64::MAX,
             word: 0,
             len: 0,
+            tail: Tail::default(),
         }
     }
 }
 
 impl Steady {
-    /// `None` if one of them takes more than a word.
+    /// What stands behind each number. Only a pair that is `None` changes it.
+    #[inline(always)]
+    pub(crate) fn tail(&self) -> Tail {
+        self.tail
+    }
+
+    /// `None` if one of them has another [tail](Self::tail).
     #[inline(always)]
     pub(crate) fn pair(&mut self, numbers: [u64; 2]) -> Option<Pair> {
         let [one, other] = numbers;
@@ -421,33 +456,47 @@ impl Steady {
         let highs = (one >> SMALL_BITS, other >> SMALL_BITS);
         if highs != (self.high, self.high) {
             cold_path();
-            if !self.change(highs) {
-                return any_pair(one, other);
-            }
+            return self.any_pair(numbers);
         }
         let word = |number| (spread_small(number) | 0x8080_8080 | self.word, self.len);
         Some([word(one), word(other)])
     }
 
-    /// `false` if these have nothing in common that is of use.
     #[inline(never)]
-    fn change(&mut self, (high, other): (u64, u64)) -> bool {
-        let is_steady = high == other && 0 < high && high < SMALL;
-        if is_steady {
-            let (word, len) = varint(high);
+    fn any_pair(&mut self, numbers: [u64; 2]) -> Option<Pair> {
+        let [one, other] = numbers;
+        if one | other < SMALL && self.tail.len() == 0 {
+            return Some([small_varint(one), small_varint(other)]);
+        }
+        let [tail, other_tail] = numbers.map(Tail::of);
+        if tail != self.tail || other_tail != tail {
+            // Those that have the top bit have no tail of a byte.
+            if tail == other_tail && tail.0 < 0x80 {
+                self.tail = tail;
+                self.high = u64::MAX;
+            }
+            return None;
+        }
+        let pair = numbers.map(|number| {
+            let (word, len) = varint(number & ((1 << WORD_BITS) - 1));
+            match tail.len() {
+                0 => (word, len),
+                _ => (word | 0x8080_8080_8080_8080, 8),
+            }
+        });
+        let [high, other] = numbers.map(|number| number >> SMALL_BITS);
+        if high == other && high > 0 {
+            // The bytes of both are the same from the fifth on.
+            let [(word, len), _] = pair;
             *self = Self {
                 high,
-                word: word << 32,
-                len: 4 + len,
+                word: word & !u64::from(u32::MAX),
+                len,
+                tail,
             };
         }
-        is_steady
+        Some(pair)
     }
-}
-
-#[inline(never)]
-fn any_pair(one: u64, other: u64) -> Option<Pair> {
-    (one | other < 1 << 56).then(|| [varint(one), varint(other)])
 }
 
 /// A field's tag of up to four bytes.
@@ -538,19 +587,33 @@ mod tests {
             .chain([5, u64::MAX, u64::MAX - 7])
             .collect();
         let mut steady = Steady::default();
+        let mut misses = 0;
         for (index, &one) in numbers.iter().enumerate() {
             for other in [one, one ^ 77, numbers[index / 2]] {
-                let pair = steady.pair([one, other]);
-                assert_eq!(pair.is_some(), one.max(other) < 1 << 56);
+                let tail = steady.tail();
+                let is_known = [one, other].map(Tail::of) == [tail; 2];
+                let mut pair = steady.pair([one, other]);
+                assert_eq!(pair.is_some(), is_known);
+                if pair.is_none() && steady.tail() != tail {
+                    // From the second one on these are known.
+                    pair = steady.pair([one, other]);
+                    assert!(pair.is_some());
+                }
+                misses += usize::from(pair.is_none());
                 for (number, (word, len)) in
                     [one, other].into_iter().zip(pair.into_iter().flatten())
                 {
                     let mut writer = Writer::default();
                     writer.varint(number);
-                    assert_eq!(&word.to_le_bytes()[..len], writer.as_bytes(), "{number}");
+                    let mut bytes = word.to_le_bytes()[..len].to_vec();
+                    let tail = steady.tail();
+                    bytes.extend(&tail.before(0).to_le_bytes()[..tail.len()]);
+                    assert_eq!(bytes, writer.as_bytes(), "{number}");
                 }
             }
         }
+        // Two of different tails, or with the top bit.
+        assert!((10..100).contains(&misses), "{misses}");
     }
 
     #[test]

@@ -93,6 +93,7 @@ impl Encoder {
         lane: Lane,
         base: (i64, Base),
     ) -> Option<QuickRanges<'_>> {
+        let lane = lane.behind(self.times.tail())?;
         Some(QuickRanges {
             quick: self.plans.get(schema, &mut self.texts).quick()?,
             texts: &mut self.texts,

@@ -12,7 +12,7 @@ use super::field::{annotation, attributes, clock_snapshot, defaults, event, pack
 use crate::base::shift;
 use crate::format::{Fact, FactValue, Number};
 use crate::outlet::Outlet;
-use crate::proto::{self, SMALL, Writer, tag_byte, varint};
+use crate::proto::{self, SMALL, Tail, Writer, tag_byte, varint};
 use crate::sink::Sink;
 use crate::timeline::{Base, Emit, On};
 use crate::track::{TrackId, Tracks};
@@ -120,6 +120,8 @@ pub(crate) struct Lane {
     pub(super) start: (u64, usize),
     /// The whole event of an end.
     pub(super) end: (u64, usize),
+    /// How many bytes of the timestamp are in front of each event.
+    pub(super) event_at: usize,
 }
 
 impl Lane {
@@ -140,6 +142,20 @@ impl Lane {
             head,
             start: event(event::BEGIN, 0),
             end: event(event::END, len as u64 - 2),
+            event_at: 0,
+        })
+    }
+
+    /// The same with the tail of the timestamp in front of each event.
+    #[inline]
+    pub(super) fn behind(self, tail: Tail) -> Option<Self> {
+        let event = |(word, len)| (tail.before(word), len + tail.len());
+        let Self { start, end, .. } = self;
+        (start.1 + tail.len() <= 8).then(|| Self {
+            start: event(start),
+            end: event(end),
+            event_at: tail.len(),
+            ..self
         })
     }
 }

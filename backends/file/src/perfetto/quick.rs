@@ -68,11 +68,12 @@ impl Ranges for QuickRanges<'_> {
             head,
             start: event,
             end: end_event,
+            event_at,
         } = &self.lane;
         let mut out = out.slot()?;
         out.word(head.word, head.len);
         out.word(from.0, from.1);
-        let event_at = out.len();
+        let event_at = out.len() + event_at;
         out.word(event.0, event.1);
         out.word(NAME_IID | name << 8, 1 + name_len);
         if usual.has_more {

@@ -12,6 +12,9 @@ const STREAMS: [&str; 3] = ["one", "two", "three"];
 /// Stream, start, end, and number: 0 of a range that came in halves.
 type Row = (&'static str, u64, u64, u64);
 
+/// When traces begin: a program, today, and where times begin to take a byte more than eight.
+const ORIGINS: [i64; 3] = [0, 1_700_000_000_123_456_789, (1 << 56) - 20_000];
+
 /// The times of a stream's next range.
 fn next(time: &mut i64, random: &mut Random) -> (i64, i64) {
     let start = *time + random.below(20) as i64;
@@ -34,7 +37,8 @@ fn check(seed: u64, config: &str) {
     let schema = domain.numbered(EventKind::RangeStartEnd);
     let plain = Plain::new(domain);
     let names = ["gemm", "softmax"].map(|name| domain.string(name) as i64);
-    let mut streams = STREAMS.map(|name| (run.session.stream(name, domain, 0), 0));
+    let origin = ORIGINS[seed as usize % ORIGINS.len()];
+    let mut streams = STREAMS.map(|name| (run.session.stream(name, domain, 0), origin));
     let (mut count, mut want, mut marks): (i64, Vec<Row>, Vec<u64>) = (0, vec![], vec![]);
     for _ in 0..60 {
         // Those that come last have little.
