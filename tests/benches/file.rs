@@ -161,6 +161,8 @@ impl Events {
 #[derive(Clone, Copy)]
 enum By {
     Batch,
+    /// The same with the times of a day since 1970.
+    Today,
     One,
     /// In batches, with the name as text.
     Named,
@@ -192,13 +194,17 @@ fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration
     let mut open = (0..streams)
         .map(|i| session.open_stream(&format!("stream {i}"), StreamOptions::new(domain)))
         .collect::<nvtxw::Result<Vec<_>>>()?;
+    let origin = match by {
+        By::Today => 1_700_000_000_000_000_000,
+        _ => 0,
+    };
     // A program has its structs already.
     let kernels: Vec<_> = events
         .launches
         .iter()
         .map(|&(index, launch)| Kernel {
-            start: launch.start,
-            end: launch.end,
+            start: origin + launch.start,
+            end: origin + launch.end,
             name: names[index],
             shared: launch.args.shared,
             registers: launch.args.registers,
@@ -223,7 +229,7 @@ fn ours(events: &Events, path: &Path, streams: usize, by: By) -> Result<Duration
                     line.wait();
                     let out = shared.writer(stream)?;
                     match by {
-                        By::Batch | By::Format(_) => {
+                        By::Batch | By::Today | By::Format(_) => {
                             let out = out.events(schema)?;
                             for batch in kernels.chunks(BATCH) {
                                 out.write_batch(batch)?;
@@ -449,6 +455,10 @@ fn main() -> Result<()> {
     let name = "ranges in batches / copying records of 64 bytes";
     if is_wanted(name) {
         compare(name, EVENTS, &folder, by(By::Batch, 1), raw)?;
+    }
+    let name = "ranges in batches, times since 1970 / copying records of 64 bytes";
+    if is_wanted(name) {
+        compare(name, EVENTS, &folder, by(By::Today, 1), raw)?;
     }
     let name = "ranges in batches / JSON by serde_json";
     if is_wanted(name) {
