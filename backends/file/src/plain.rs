@@ -206,7 +206,7 @@ impl Payload for [u8] {
 }
 
 /// Fields that begin before this are near.
-const NEAR: usize = 128;
+const NEAR: usize = 256;
 
 /// All bytes that [near](is_near) fields of a payload are in. Their places need no checks.
 pub(crate) type Near = [u8; NEAR + 8];

@@ -11,7 +11,7 @@ use super::plan::{Number, QuickNumber};
 use crate::base::shift_both;
 use crate::format::Ranges;
 use crate::plain::{Copied, Usual};
-use crate::proto::{Steady, Writer, tag_byte};
+use crate::proto::{Room, SLOT, Steady, Writer, tag_byte};
 use crate::timeline::Base;
 
 /// Tags, each of one byte.
@@ -20,6 +20,9 @@ const CATEGORY_IIDS: u64 = tag_byte(event::CATEGORY_IIDS, false);
 
 /// The longest message whose length takes one byte.
 const SHORT: usize = 0x7F;
+
+/// The longest packet of a start that leaves room in a slot for longer lengths, and for the end's packet.
+const LONGEST: usize = SLOT - 64;
 
 /// How the usual ranges of a schema are written, if they have only numbers, and these near.
 pub(super) struct Quick {
@@ -89,10 +92,15 @@ impl Ranges for QuickRanges<'_> {
         }
         let len = out.len();
         if len > 2 + SHORT {
-            return None;
+            cold_path();
+            if len > LONGEST {
+                return None;
+            }
+            out.with(|room, len| lengthen(room, len, event_at));
+        } else {
+            out.set(1, (len - 2) as u8);
+            out.set(event_at + 1, (len - event_at - 2) as u8);
         }
-        out.set(1, (len - 2) as u8);
-        out.set(event_at + 1, (len - event_at - 2) as u8);
         let end_len = head.len + to.1 + end_event.1 - 2;
         out.word(head.word | (end_len as u64) << 8, head.len);
         out.word(to.0, to.1);
@@ -105,4 +113,16 @@ impl Ranges for QuickRanges<'_> {
     fn base(&self) -> Base {
         self.base.1
     }
+}
+
+/// Gives a packet of `len` bytes, and the event at `event_at` in it, lengths of two bytes each instead of one. Returns how
+/// long it is then.
+#[inline(never)]
+fn lengthen(room: &mut Room, len: usize, event_at: usize) -> usize {
+    let two = |len: usize| [len as u8 | 0x80, (len >> 7) as u8];
+    room.copy_within(event_at + 2..len, event_at + 4);
+    room.copy_within(2..event_at + 1, 3);
+    room[1..3].copy_from_slice(&two(len - 1));
+    room[event_at + 2..event_at + 4].copy_from_slice(&two(len - event_at - 2));
+    len + 2
 }
