@@ -194,7 +194,7 @@ impl StaticId {
 /// What joins the start of a range to its end when they are written apart: your own number, never 0, unique among the
 /// ranges that are open in the domain.
 ///
-/// The built-in backend joins the start and the end of a range only if both are written to the same stream.
+/// The end may be written to another stream than the start; the built-in backend shows the range where it was started.
 ///
 /// ```
 /// use nvtxw::RangeId;

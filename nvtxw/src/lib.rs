@@ -117,8 +117,10 @@
 //!
 //! - `derive` (default): the derives of [`NvtxEvent`](trait@NvtxEvent), [`NvtxCounterGroup`](trait@NvtxCounterGroup),
 //!   [`NvtxPayload`](trait@NvtxPayload), [`NvtxEnum`](trait@NvtxEnum) and [`NvtxField`](trait@NvtxField).
-//! - `half`: fields of `half::f16` and `half::bf16`.
 //! - `file` (default): the embedded backend, `Backend::embedded`.
+//! - `check` (default): `Backend::checked`, and `NVTXW_CHECK=1`.
+//! - `parquet`: the embedded backend's format `parquet`.
+//! - `half`: fields of `half::f16` and `half::bf16`.
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 

@@ -230,7 +230,7 @@ impl<'w, C> CounterWriter<'w, C> {
         }
     }
 
-    /// Writes one sample that holds its time.
+    /// Writes one sample that holds its time. It goes as a batch of one.
     ///
     /// # Errors
     /// What the backend answered.

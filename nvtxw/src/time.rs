@@ -218,8 +218,9 @@ impl Writer<'_> {
     ///
     /// Clocks are [`TimestampType`]s or [`TimeDomain`]s of the stream's domain.
     ///
-    /// The built-in backend converts timestamps exactly, so that streams with different clocks line up. It needs the sync
-    /// points before the events, or soon after: what is in the file already stays as it is, and is counted there.
+    /// The built-in backend converts timestamps exactly, so that streams with different clocks line up. What is in
+    /// the file when a sync point comes gets its times when the session ends, by one more pass over the file. (With
+    /// `merge=false`, and in Parquet if its stream reads several clocks, it keeps those that it got, and is counted there.)
     ///
     /// # Errors
     /// [`Error::Foreign`] if a time domain is one of another domain; [`Error::Write`] as the backend answered.

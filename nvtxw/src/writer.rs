@@ -96,7 +96,7 @@ impl<'w> Writer<'w> {
     }
 
     /// The start of a range that may overlap others; [`end`](Writer::end) with the same id ends it, on whatever stream of
-    /// the domain. (The built-in backend joins start and end within one stream only: end it on the stream that started it.)
+    /// the domain. The built-in backend shows the range where it was started.
     #[inline]
     pub fn start(&self, time: i64, id: RangeId) -> PlainEvent<'_> {
         PlainEvent::new(self, Shape::Start(time, id))
