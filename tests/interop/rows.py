@@ -169,7 +169,6 @@ class Derived:
 
 
 FACTS = {
-    "delta": "The sum of differences to the sample before.",
     "delta_since_start": "Differences to the start.",
     "point": "Nothing is known between the samples.",
     "since_last": "A value holds since the sample before.",
@@ -194,6 +193,8 @@ def description(semantics):
             scale = semantics["scale"]
             limit = limit if scale == [1, 1] else scaled(limit if limit < 2**63 else float(limit), *scale)
             facts.append(f"{bound} expected value: {decimal.Decimal(str(limit)).normalize():f}.")
+    if semantics.get("value_type") == "delta":
+        facts.append("The sum of differences to the sample before.")
     return "\n".join(fact for fact in facts if fact)
 
 

@@ -74,6 +74,16 @@ pub(crate) struct Label {
     pub(crate) owner: Option<Owner>,
 }
 
+impl Label {
+    /// The description for formats whose readers see the sums of differences.
+    pub(crate) fn description_of_sums(&self) -> Option<String> {
+        let is_sum = self.counter.as_ref().is_some_and(|scale| scale.is_delta);
+        let sum = is_sum.then_some("The sum of differences to the sample before.");
+        let facts: Vec<_> = self.description.as_deref().into_iter().chain(sum).collect();
+        Some(facts.join("\n")).filter(|facts| !facts.is_empty())
+    }
+}
+
 /// A process or a thread.
 #[derive(Clone)]
 pub(crate) struct Owner {

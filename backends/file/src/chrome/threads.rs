@@ -63,7 +63,7 @@ impl Spot {
             name: names.join("/"),
             ranks,
             place: last.place,
-            description: last.label.description,
+            description: last.label.description_of_sums(),
             scale: last.label.counter,
         }
     }

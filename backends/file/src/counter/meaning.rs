@@ -105,9 +105,9 @@ pub(super) fn label(
         scale.is_delta = value_type == Some(ValueType::Delta);
         let mut tell = |fact: &str| facts.push(fact.to_owned());
         match value_type {
-            Some(ValueType::Delta) => tell("The sum of differences to the sample before."),
             Some(ValueType::DeltaSinceStart) => tell("Differences to the start."),
-            Some(ValueType::Absolute) | None => {}
+            // Differences to the sample before: what is shown of them is the format's matter.
+            Some(ValueType::Delta | ValueType::Absolute) | None => {}
         }
         match semantics.interpolation() {
             Some(Interpolation::Point) => tell("Nothing is known between the samples."),

@@ -10,8 +10,8 @@ pub(super) fn descriptor(out: &mut Writer, id: TrackId, track: &Track) {
     if track.parent != 0 {
         out.uint(track::PARENT_UUID, track.parent);
     }
-    if let Some(description) = &track.label.description {
-        out.text(track::DESCRIPTION, description);
+    if let Some(description) = track.label.description_of_sums() {
+        out.text(track::DESCRIPTION, &description);
     }
     // A negative rank would be taken too, but no producer has so many tracks.
     out.uint(track::RANK, u64::from(track.rank.min(i32::MAX as u32)));

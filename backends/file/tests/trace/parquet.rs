@@ -392,6 +392,27 @@ fn counters_are_rows_with_exact_integers() {
 }
 
 #[test]
+fn differences_are_rows_as_they_were_written_and_not_called_sums() {
+    let run = parquet("");
+    let path = run.path.clone();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let level = domain.delta_counter("level");
+    for (time, difference) in [(1, 5_i64), (2, -3)] {
+        let value = difference.to_ne_bytes();
+        stream.sample(time, level, &value).unwrap();
+    }
+    run.session.end().unwrap();
+    let values = read(path.join("counters"));
+    let names = ["value", "value_i64", "is_delta", "description"];
+    let none = Value::Null;
+    assert_eq!(
+        json!(columns(&values, names)),
+        json!([[5.0, 5, true, none], [-3.0, -3, true, none]])
+    );
+}
+
+#[test]
 fn schemas_of_one_name_have_tables_of_their_own() {
     let run = parquet("");
     let path = run.path.clone();
