@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::chrome::NOT_UTF8;
 use super::decimal::scaled;
+use super::input::is_standard;
 use super::text::Place;
 use super::trace::Trace;
 use crate::error::{Error, Result};
@@ -95,6 +96,12 @@ pub fn read(
         path: path.to_owned(),
         problem,
     })?;
+    // A table knows no processes: its tracks stand under the file's name.
+    if let Some(name) = path.file_name().filter(|_| !is_standard(path)) {
+        let process = trace.tracks.process(None, &mut trace.strings);
+        let facts = &mut trace.tracks.processes[process].facts;
+        facts.name = Some(name.to_string_lossy().into_owned());
+    }
     rows(reader, path, &plan, trace)
 }
 

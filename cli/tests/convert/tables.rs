@@ -1,6 +1,8 @@
 //! Tables.
 
-use crate::{piped, said, shown};
+use std::fs;
+
+use crate::{Scratch, command, piped, said, shown};
 
 fn becomes(table: &str, options: &[&str], want: &[&str], says: &str) {
     let output = piped(table.as_bytes(), options);
@@ -109,5 +111,21 @@ fn a_table_without_times_says_which_columns_there_are() {
             2,
             "error: -: there is no column `c`; those that there are: a, b; give one of them to `--start`\n"
         )
+    );
+}
+
+#[test]
+fn tracks_stand_under_the_name_of_the_file() {
+    let scratch = Scratch::new("convert-table");
+    let (input, output) = (scratch.path("queries.csv"), scratch.path("out.json"));
+    fs::write(&input, "start,end,name,thread\n1,2,a,main\n3,4,b,\n").unwrap();
+    let done = command().arg(&input).arg("-o").arg(&output).output();
+    assert_eq!(said(&done.unwrap()), (0, String::new()));
+    assert_eq!(
+        shown(&fs::read(&output).unwrap()),
+        [
+            r#"queries.csv/main {"args":{},"dur":0.001,"name":"a","ph":"X","ts":0.001}"#,
+            r#"queries.csv/queries.csv {"args":{},"dur":0.001,"name":"b","ph":"X","ts":0.003}"#,
+        ]
     );
 }
