@@ -39,6 +39,7 @@ use nvtxw_backend::log;
 use self::input::is_standard;
 use self::trace::Trace;
 use crate::error::{Error, Result};
+use crate::info;
 use crate::progress;
 
 /// Converts a trace to a file of the built-in backend, or hands it to another backend
@@ -285,9 +286,12 @@ fn guess(input: &mut impl BufRead, path: &Path) -> Result<Source> {
         }
         [b'{' | b'[', ..] => return Ok(Source::Chrome),
         _ if is_table() => return Ok(Source::Csv),
+        _ if info::is_perfetto(start) => {
+            "this is a Perfetto file, which `nvtxw info` reads; what is converted is Chrome's JSON, a table or a capture"
+        }
         _ => {
             "this is no trace that `nvtxw convert` knows: it is neither JSON nor a capture, nor a table whose first line \
-             names columns; say with `--from` what it is"
+             names columns with commas or tabs between them; say with `--from` what it is"
         }
     };
     Err(Error::Input {

@@ -152,6 +152,11 @@ impl Kind {
     }
 }
 
+/// Whether a file that begins so is one for Perfetto.
+pub fn is_perfetto(head: &[u8]) -> bool {
+    matches!(Kind::of(head), Kind::Packets)
+}
+
 /// How many bytes tell whether a file is text.
 const HEAD: usize = 512;
 

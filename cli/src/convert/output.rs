@@ -51,6 +51,11 @@ pub fn open(options: &Options, earliest: Option<i64>) -> Result<Output> {
                 "`--config {setting}` has no `=`: give a key and a value, such as `--config compression=zlib`"
             )));
         };
+        if key.trim() == "path" && options.output.is_some() {
+            return Err(Error::Usage(format!(
+                "`--config {setting}` says where the file goes, as `--output` does: leave it out"
+            )));
+        }
         set(key, value)?;
     }
     let mut copied = None;

@@ -107,8 +107,12 @@ fn what_is_no_trace_is_said() {
         ),
         (
             b"hello",
-            "this is no trace that `nvtxw convert` knows: it is neither JSON nor a capture, nor a table whose first line names columns; say \
-             with `--from` what it is",
+            "this is no trace that `nvtxw convert` knows: it is neither JSON nor a capture, nor a table whose first line names columns with \
+             commas or tabs between them; say with `--from` what it is",
+        ),
+        (
+            b"\n\x04\x52\x02\x08\x01",
+            "this is a Perfetto file, which `nvtxw info` reads; what is converted is Chrome's JSON, a table or a capture",
         ),
     ] {
         let (code, text, lines) = of(input, &[]);
@@ -324,6 +328,12 @@ fn settings_reach_the_backend() {
     assert_eq!(
         text,
         "error: `--config window` has no `=`: give a key and a value, such as `--config compression=zlib`\n"
+    );
+    let (code, text, _) = of(b"[]", &["--config", "path=other.json"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        text,
+        "error: `--config path=other.json` says where the file goes, as `--output` does: leave it out\n"
     );
     let (code, text, _) = of(b"[]", &["--config", "window=many"]);
     assert_eq!(code, 2);
