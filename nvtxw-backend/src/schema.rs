@@ -198,6 +198,11 @@ impl Field {
         self.offset
     }
 
+    /// Bytes of one element; of text of a fixed length all of it.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     /// Number of elements, if the field is a fixed array.
     pub fn count(&self) -> Option<usize> {
         self.count

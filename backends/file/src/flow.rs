@@ -13,14 +13,20 @@ pub(crate) fn flow(correlation: &Correlation, value: Value<'_>) -> Option<u64> {
         Value::I128(value) => value as u128,
         _ => return None,
     };
-    if value == 0 {
-        return None;
-    }
-    let domain = u128::from_le_bytes(correlation.domain());
+    joined(value, domain(correlation))
+}
+
+/// The same for a value of a [domain](domain).
+#[inline]
+pub(crate) fn joined(value: u128, domain: u64) -> Option<u64> {
     // Different values of one domain stay different, up to 64 bits.
-    Some(mix(
-        value as u64 ^ fold(domain).wrapping_add((value >> 64) as u64)
-    ))
+    let flow = mix(value as u64 ^ domain.wrapping_add((value >> 64) as u64));
+    (value != 0).then_some(flow)
+}
+
+/// What stands for the domain of a correlation.
+pub(crate) fn domain(correlation: &Correlation) -> u64 {
+    fold(u128::from_le_bytes(correlation.domain()))
 }
 
 fn fold(number: u128) -> u64 {

@@ -1,6 +1,7 @@
 //! The Perfetto trace format: a file of packets.
 
 mod annotation;
+mod arg;
 mod bundle;
 mod descriptor;
 mod encoder;

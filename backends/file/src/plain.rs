@@ -74,7 +74,7 @@ impl Usual {
             start,
             end,
             name: self.name(payload),
-            category: self.category(payload)?,
+            category: (self.color(payload) == 0).then(|| self.category(payload))?,
         })
     }
 
@@ -98,10 +98,16 @@ impl Usual {
         }
     }
 
-    /// The category, or 0; `None` for a range that has a colour.
+    /// The category, or 0.
     #[inline(always)]
-    pub(crate) fn category(&self, payload: &(impl Payload + ?Sized)) -> Option<u32> {
-        (number(payload, self.color) == 0).then(|| number(payload, self.category))
+    pub(crate) fn category(&self, payload: &(impl Payload + ?Sized)) -> u32 {
+        number(payload, self.category)
+    }
+
+    /// The colour, or 0.
+    #[inline(always)]
+    pub(crate) fn color(&self, payload: &(impl Payload + ?Sized)) -> u32 {
+        number(payload, self.color)
     }
 }
 
@@ -135,10 +141,15 @@ pub(crate) enum Load {
 impl Load {
     /// `None` for a field that is no number of up to 64 bits.
     pub(crate) fn of(field: &Field) -> Option<Self> {
-        use EntryType::*;
         let (FieldKind::Scalar(ty), None) = (field.kind(), field.count()) else {
             return None;
         };
+        Self::of_type(*ty)
+    }
+
+    /// The same by the type of one element.
+    pub(crate) fn of_type(ty: EntryType) -> Option<Self> {
+        use EntryType::*;
         let signed = match ty {
             Int8 | Int16 | Int32 | Int64 | Short | Int | Long | LongLong => true,
             UInt8 | UInt16 | UInt32 | UInt64 | UChar | UShort | UInt | ULong | ULongLong | Size => {

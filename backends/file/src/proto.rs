@@ -7,8 +7,8 @@ pub(crate) use read::{Fields, Value, first_uint, nested};
 pub(crate) use steady::{Steady, Tail};
 
 /// The wire types that we use.
-const VARINT: u32 = 0;
-const FIXED64: u32 = 1;
+pub(crate) const VARINT: u32 = 0;
+pub(crate) const FIXED64: u32 = 1;
 const BYTES: u32 = 2;
 
 /// The longest run of bytes that one field may hold: readers skip longer ones.
@@ -311,6 +311,16 @@ impl Slot<'_> {
         self.len = write(self.room, self.len);
     }
 
+    /// The same for what may not write all; then the slot is not to be kept.
+    #[inline(always)]
+    pub(crate) fn try_with(
+        &mut self,
+        write: impl FnOnce(&mut Room, usize) -> Option<usize>,
+    ) -> Option<()> {
+        self.len = write(self.room, self.len)?;
+        Some(())
+    }
+
     /// What is written where `len` bytes of a room are.
     #[inline]
     pub(crate) fn at(room: &mut Room, len: usize, write: impl FnOnce(&mut Slot<'_>)) -> usize {
@@ -345,7 +355,7 @@ fn long_varint(value: u64) -> (u64, (u64, usize)) {
 /// The bytes of a number of up to 56 bits, lowest first, and how many there are. Without branches:
 /// the sizes of numbers can't be foreseen.
 #[inline(always)]
-pub(crate) fn varint(value: u64) -> (u64, usize) {
+pub(crate) const fn varint(value: u64) -> (u64, usize) {
     let len = ((value | 1).ilog2() as usize * 9 + 73) / 64;
     // Spreads groups of 28, then 14, then 7 bits.
     let wide = value & 0x0FFF_FFFF | (value & 0x00FF_FFFF_F000_0000) << 4;
@@ -354,6 +364,14 @@ pub(crate) fn varint(value: u64) -> (u64, usize) {
     // All bytes but the last have their top bit set.
     let more = 0x0080_8080_8080_8080 >> (64 - 8 * len);
     (wide | more, len)
+}
+
+/// How many bytes a number takes.
+pub(crate) fn varint_len(value: u64) -> usize {
+    match value >> 56 {
+        0 => varint(value).1,
+        high => 8 + varint(high).1,
+    }
 }
 
 /// Numbers below take four bytes at most.
@@ -391,8 +409,8 @@ fn spread_small(value: u64) -> u64 {
 
 /// A field's tag of up to four bytes.
 #[inline]
-fn tag(field: u32, wire: u32) -> (u64, usize) {
-    varint((field << 3 | wire).into())
+pub(crate) const fn tag(field: u32, wire: u32) -> (u64, usize) {
+    varint((field << 3 | wire) as u64)
 }
 
 /// The bytes that `len` takes as a varint.

@@ -77,6 +77,12 @@ impl Tables {
         intern(&mut self.names, &mut self.new, interned::NAMES, text).map(small_varint)
     }
 
+    /// The number of a colour, if it is known, as a varint.
+    #[inline]
+    pub(super) fn color(&self, color: u32) -> Option<(u64, usize)> {
+        self.colors.recent_varint(color.into())
+    }
+
     /// The number of a category, if it is known, as a varint.
     #[inline]
     pub(super) fn category(&self, category: u32) -> Option<(u64, usize)> {
@@ -94,8 +100,10 @@ impl Encoder {
         base: (i64, Base),
     ) -> Option<QuickRanges<'_>> {
         let lane = lane.behind(self.times.tail())?;
+        let (quick, args) = self.plans.get(schema, &mut self.texts).quick()?;
         Some(QuickRanges {
-            quick: self.plans.get(schema, &mut self.texts).quick()?,
+            quick,
+            args,
             texts: &mut self.texts,
             times: &mut self.times,
             copied: &mut self.copied,
@@ -139,14 +147,17 @@ impl Encoder {
             plans,
             names,
             flows,
+            copied,
             ..
         } = self;
         flows.clear();
         match plain {
             Some(payload) if matches!(half, Half::First) => {
                 let plan = plans.get(event.schema(), texts);
-                let mut annotator = Annotator::new(out, texts, names, flows);
-                plan.write(event, payload, &mut annotator);
+                if !plan.write_usual(payload, copied, texts, out) {
+                    let mut annotator = Annotator::new(out, texts, names, flows);
+                    plan.write(event, payload, &mut annotator);
+                }
             }
             _ => event.visit(&mut Annotator::new(out, texts, names, flows)),
         }

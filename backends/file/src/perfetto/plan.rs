@@ -1,16 +1,16 @@
 //! How the payloads of a schema become annotations, worked out once.
 
 use std::collections::HashMap;
-use std::hint::cold_path;
 
 use nvtxw_backend::{Event, Field, Schema};
 
 use super::annotation::{Annotator, known};
+use super::arg::{Args, Head, load_tag};
 use super::encoder::Tables;
-use super::field::{annotation, event};
+use super::field::event;
 use super::quick::Quick;
-use crate::plain::{Load, Loaded, Near, Payload, is_near};
-use crate::proto::{Room, SMALL, Slot, Writer, small_varint, varint};
+use crate::plain::{Copied, Load, Loaded};
+use crate::proto::{SLOT, Writer, varint_len};
 
 /// The plans of the schemas that a stream has met.
 #[derive(Default)]
@@ -24,12 +24,12 @@ pub(super) struct Plans {
 
 impl Plans {
     #[inline]
-    pub(super) fn get(&mut self, schema: &Schema, texts: &mut Tables) -> &Plan {
+    pub(super) fn get(&mut self, schema: &Schema, texts: &mut Tables) -> &mut Plan {
         let index = match self.last {
             Some((id, index)) if id == schema.id() => index,
             _ => self.find(schema, texts),
         };
-        &self.all[index]
+        &mut self.all[index]
     }
 
     fn find(&mut self, schema: &Schema, texts: &mut Tables) -> usize {
@@ -45,7 +45,9 @@ impl Plans {
 /// The annotations of a schema's events, in order.
 pub(super) struct Plan {
     steps: Vec<Step>,
-    /// How most events of the schema can be written, if they are simple.
+    /// All of them, if they are of the kinds that most are of.
+    args: Option<Args>,
+    /// How most ranges of the schema can be written with these.
     quick: Option<Quick>,
 }
 
@@ -56,31 +58,48 @@ enum Step {
     Field(usize),
 }
 
-#[derive(Clone, Copy)]
-pub(super) struct Number {
+/// A number in a fixed place.
+struct Number {
     offset: usize,
     load: Load,
-    /// The annotation up to its value, lowest byte first. The second byte is the length without the
-    /// value.
-    head: u64,
-    head_len: usize,
+    head: Head,
 }
 
 impl Plan {
     fn new(schema: &Schema, texts: &mut Tables) -> Self {
         let fields = schema.fields().iter();
         let steps: Vec<_> = fields.filter_map(|field| step(field, texts)).collect();
-        let number = |step: &Step| match step {
-            Step::Number(number) => Some(*number),
-            Step::Field(_) => None,
-        };
-        let numbers = steps.iter().map(number).collect::<Option<Vec<_>>>();
-        let quick = numbers.and_then(|numbers| Quick::new(schema, &numbers));
-        Self { steps, quick }
+        Self {
+            steps,
+            quick: Quick::new(schema, texts),
+            args: Args::of(schema, texts),
+        }
     }
 
-    pub(super) fn quick(&self) -> Option<&Quick> {
-        self.quick.as_ref()
+    /// How usual ranges of the schema are written, if there is such a thing.
+    #[inline]
+    pub(super) fn quick(&mut self) -> Option<(&mut Quick, &mut Args)> {
+        self.quick.as_mut().zip(self.args.as_mut())
+    }
+
+    /// Appends the annotations of a plain event of the schema, and what joins it with others, if that is all as usual;
+    /// `false` if it is not.
+    pub(super) fn write_usual(
+        &mut self,
+        payload: &[u8],
+        copied: &mut Copied,
+        texts: &mut Tables,
+        out: &mut Writer,
+    ) -> bool {
+        let Some((args, mut out)) = self.args.as_mut().zip(out.slot()) else {
+            return false;
+        };
+        let written = args.write(copied.near(payload), texts, &mut out);
+        let is_usual = written.is_some() && out.len() <= SLOT;
+        if is_usual {
+            out.keep();
+        }
+        is_usual
     }
 
     /// Appends the annotations of a plain event of the schema.
@@ -108,37 +127,14 @@ fn step(field: &Field, texts: &mut Tables) -> Option<Step> {
     let Some(load) = Load::of(field) else {
         return Some(other);
     };
-    let value = match load {
-        Load::I8 | Load::I16 | Load::I32 | Load::I64 => annotation::INT,
-        Load::U8 | Load::U16 | Load::U32 | Load::U64 => annotation::UINT,
-        Load::Address => annotation::POINTER,
-        Load::F32 | Load::F64 => annotation::DOUBLE,
-    };
     // A name that has no number is written as it is.
     let Some(name) = known(field.name(), texts) else {
         return Some(other);
     };
-    let mut head = Writer::default();
-    let open = head.open(event::ANNOTATIONS, 0);
-    head.uint(annotation::NAME_IID, name);
-    match value {
-        annotation::DOUBLE => head.double(value, 0.0),
-        _ => head.uint(value, 0),
-    }
-    head.close(open);
-    let value_len = match value {
-        annotation::DOUBLE => 8,
-        _ => 1,
-    };
-    let head_len = head.len() - value_len;
-    let mut word = [0; 8];
-    word[..head_len].copy_from_slice(&head.as_bytes()[..head_len]);
-    word[1] -= value_len as u8;
     Some(Step::Number(Number {
         offset: field.offset(),
         load,
-        head: u64::from_le_bytes(word),
-        head_len,
+        head: Head::new(event::ANNOTATIONS, Some(name), load_tag(load)),
     }))
 }
 
@@ -146,18 +142,19 @@ impl Number {
     fn write(&self, payload: &[u8], out: &mut Writer) {
         match self.value(payload) {
             Value::Varint(value) => {
-                out.word(self.head + ((varint_len(value) as u64) << 8), self.head_len);
+                let (word, len) = self.head.before(varint_len(value));
+                out.word(word, len);
                 out.varint(value);
             }
             Value::Double(value) => {
-                out.word(self.head + (8 << 8), self.head_len);
+                let (word, len) = self.head.before(8);
+                out.word(word, len);
                 out.word(value.to_bits(), 8);
             }
         }
     }
 
-    #[inline(always)]
-    fn value(&self, payload: &(impl Payload + ?Sized)) -> Value {
+    fn value(&self, payload: &[u8]) -> Value {
         match self.load.read(payload, self.offset) {
             Loaded::Signed(value) => Value::Varint(value as u64),
             Loaded::Unsigned(value) | Loaded::Address(value) => Value::Varint(value),
@@ -170,89 +167,4 @@ impl Number {
 enum Value {
     Varint(u64),
     Double(f64),
-}
-
-/// A number that is near in its payload.
-pub(super) struct QuickNumber {
-    number: Number,
-    is_integer: bool,
-    /// Whether it is a double, if it is no integer.
-    is_double: bool,
-    /// The bits of an integer.
-    mask: u64,
-    /// Those that are set in none that is small, and not negative.
-    wide: u64,
-}
-
-impl QuickNumber {
-    pub(super) fn of(number: &Number) -> Option<Self> {
-        let (bits, is_signed) = match number.load {
-            Load::I8 => (8, true),
-            Load::I16 => (16, true),
-            Load::I32 => (32, true),
-            Load::I64 => (64, true),
-            Load::U8 => (8, false),
-            Load::U16 => (16, false),
-            Load::U32 | Load::F32 => (32, false),
-            Load::U64 | Load::Address | Load::F64 => (64, false),
-        };
-        let mask = u64::MAX >> (64 - bits);
-        let sign = u64::from(is_signed) << (bits - 1);
-        is_near(number.offset).then(|| Self {
-            number: *number,
-            is_integer: !matches!(number.load, Load::F32 | Load::F64),
-            is_double: number.load == Load::F64,
-            mask,
-            wide: mask & !(SMALL - 1) | sign,
-        })
-    }
-
-    #[inline(always)]
-    pub(super) fn write(&self, payload: &Near, out: &mut Slot<'_>) {
-        let Number {
-            offset,
-            head,
-            head_len,
-            ..
-        } = self.number;
-        if self.is_integer {
-            let word = u64::from_le_bytes(payload.bytes(offset));
-            let value = word & self.mask;
-            // Neither what is wide nor what is negative, nor the order of bytes of rare machines.
-            if cfg!(target_endian = "little") && value & self.wide == 0 {
-                let (word, len) = small_varint(value);
-                out.word(head + ((len as u64) << 8), head_len);
-                out.word(word, len);
-            } else {
-                cold_path();
-                out.with(|room, at| self.write_wide(payload, room, at));
-            }
-            return;
-        }
-        let value = match self.is_double {
-            true => f64::from_ne_bytes(payload.bytes(offset)),
-            false => f32::from_ne_bytes(payload.bytes(offset)).into(),
-        };
-        out.word(head + (8 << 8), head_len);
-        out.word(value.to_bits(), 8);
-    }
-
-    /// Takes the parts of a slot, which stay in registers so.
-    #[inline(never)]
-    fn write_wide(&self, payload: &Near, room: &mut Room, len: usize) -> usize {
-        let Number { head, head_len, .. } = self.number;
-        Slot::at(room, len, |out| {
-            if let Value::Varint(value) = self.number.value(payload) {
-                out.word(head + ((varint_len(value) as u64) << 8), head_len);
-                out.varint(value);
-            }
-        })
-    }
-}
-
-fn varint_len(value: u64) -> usize {
-    match value >> 56 {
-        0 => varint(value).1,
-        high => 8 + varint(high).1,
-    }
 }

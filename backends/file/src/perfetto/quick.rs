@@ -2,16 +2,16 @@
 
 use std::hint::cold_path;
 
-use nvtxw_backend::Schema;
+use nvtxw_backend::{Field, FieldRole, Schema};
 
+use super::arg::{Arg, Args};
 use super::encoder::Tables;
 use super::field::event;
 use super::packet::Lane;
-use super::plan::{Number, QuickNumber};
 use crate::base::shift_both;
 use crate::format::Ranges;
-use crate::plain::{Copied, Usual};
-use crate::proto::{Room, SLOT, Steady, Writer, tag_byte};
+use crate::plain::{Copied, Near, Usual};
+use crate::proto::{Room, SLOT, Slot, Steady, VARINT, Writer, tag, tag_byte};
 use crate::timeline::Base;
 
 /// Tags, each of one byte.
@@ -24,24 +24,59 @@ const SHORT: usize = 0x7F;
 /// The longest packet of a start that leaves room in a slot for longer lengths, and for the end's packet.
 const LONGEST: usize = SLOT - 64;
 
-/// How the usual ranges of a schema are written, if they have only numbers, and these near.
+/// How the usual ranges of a schema are written, but for their fields.
 pub(super) struct Quick {
     usual: Usual,
-    numbers: Vec<QuickNumber>,
+    /// What shows the colour.
+    color: Option<Arg>,
 }
 
 impl Quick {
-    /// `numbers` are the annotations of the schema's events; `None` if these need more than that.
-    pub(super) fn new(schema: &Schema, numbers: &[Number]) -> Option<Self> {
+    /// `None` if what they have is elsewhere.
+    pub(super) fn new(schema: &Schema, texts: &mut Tables) -> Option<Self> {
         let usual = Usual::of(schema).filter(Usual::is_near)?;
-        let numbers = numbers.iter().map(QuickNumber::of).collect::<Option<_>>()?;
-        Some(Self { usual, numbers })
+        let mut fields = schema.fields().iter();
+        let is_color = |field: &&Field| field.role() == FieldRole::Color && !field.is_hidden();
+        let color = match fields.rfind(is_color) {
+            Some(field) => Some(Arg::color(field, texts)?),
+            None => None,
+        };
+        Some(Self { usual, color })
+    }
+
+    /// Writes category and colour.
+    #[inline(never)]
+    fn paint(
+        &mut self,
+        payload: &Near,
+        texts: &mut Tables,
+        room: &mut Room,
+        mut len: usize,
+    ) -> Option<usize> {
+        let category = self.usual.category(payload);
+        if category != 0 {
+            let (category, category_len) = texts.category(category)?;
+            let word = CATEGORY_IIDS | category << 8;
+            len = Slot::at(room, len, |out| out.word(word, 1 + category_len));
+        }
+        let color = self.usual.color(payload);
+        if color != 0 {
+            const TAG: (u64, usize) = tag(event::CORRELATION_ID_IID, VARINT);
+            let (color, color_len) = texts.color(color)?;
+            let word = TAG.0 | color << (8 * TAG.1);
+            len = Slot::at(room, len, |out| out.word(word, TAG.1 + color_len));
+            if let Some(arg) = &mut self.color {
+                len = arg.write(payload, texts, room, len)?;
+            }
+        }
+        Some(len)
     }
 }
 
 /// Writes the usual ranges of one schema to one lane.
 pub(super) struct QuickRanges<'s> {
-    pub(super) quick: &'s Quick,
+    pub(super) quick: &'s mut Quick,
+    pub(super) args: &'s mut Args,
     pub(super) texts: &'s mut Tables,
     pub(super) times: &'s mut Steady,
     pub(super) copied: &'s mut Copied,
@@ -81,15 +116,9 @@ impl Ranges for QuickRanges<'_> {
         out.word(NAME_IID | name << 8, 1 + name_len);
         if usual.has_more {
             cold_path();
-            let category = usual.category(payload)?;
-            if category != 0 {
-                let (category, len) = self.texts.category(category)?;
-                out.word(CATEGORY_IIDS | category << 8, 1 + len);
-            }
+            out.try_with(|room, len| self.quick.paint(payload, self.texts, room, len))?;
         }
-        for number in &self.quick.numbers {
-            number.write(payload, &mut out);
-        }
+        self.args.write(payload, self.texts, &mut out)?;
         let len = out.len();
         if len > 2 + SHORT {
             cold_path();

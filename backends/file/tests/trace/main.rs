@@ -11,6 +11,7 @@ mod counters;
 #[cfg(feature = "parquet")]
 mod dataset;
 mod faults;
+mod fields;
 mod flush;
 mod many;
 mod merge;

@@ -344,12 +344,21 @@ impl Domain {
     }
 
     pub fn enumeration(self, size: usize, values: &[(&CStr, u64)]) -> u64 {
+        self.register_enum(size, values, false)
+    }
+
+    /// The same for bits that may be combined.
+    pub fn flags(self, size: usize, values: &[(&CStr, u64)]) -> u64 {
+        self.register_enum(size, values, true)
+    }
+
+    fn register_enum(self, size: usize, values: &[(&CStr, u64)], are_flags: bool) -> u64 {
         let entries: Vec<_> = values
             .iter()
             .map(|(name, value)| nvtxPayloadEnum_t {
                 name: name.as_ptr(),
                 value: *value,
-                isFlag: 0,
+                isFlag: are_flags.into(),
             })
             .collect();
         let attr = nvtxPayloadEnumAttr_t {

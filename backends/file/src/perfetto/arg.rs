@@ -1,0 +1,553 @@
+//! The fields of payloads as annotations, where all of an event's are near and of the kinds that most are of:
+//! what doesn't depend on the values is worked out once.
+
+use std::hint::cold_path;
+use std::slice;
+use std::sync::Arc;
+
+use nvtxw_backend::{Correlation, EntryType, Enum, Field, FieldKind, Schema};
+
+use super::annotation::known;
+use super::encoder::{Tables, intern};
+use super::field::{annotation, event, interned};
+use crate::flow::{domain, joined};
+use crate::plain::{Load, Loaded, Near, Payload, is_near};
+use crate::proto::{
+    FIXED64, Room, SLOT, SMALL, Slot, VARINT, small_varint, tag, tag_byte, varint, varint_len,
+};
+
+/// What an annotation begins with, up to its value.
+#[derive(Clone, Copy)]
+pub(super) struct Head {
+    /// Lowest byte first. The second one is the length without the value.
+    word: u64,
+    len: usize,
+}
+
+impl Head {
+    /// Of an annotation that is this field of what it is in, with the number of its name if it has one there. The tag
+    /// is that of the value.
+    pub(super) fn new(level: u32, name: Option<u64>, tag: (u64, usize)) -> Self {
+        let (mut word, mut len) = (tag_byte(level, true), 2);
+        let mut put = |(bytes, count): (u64, usize)| {
+            word |= bytes << (8 * len);
+            len += count;
+        };
+        if let Some(name) = name {
+            put((tag_byte(annotation::NAME_IID, false), 1));
+            // Numbers of texts take three bytes at most.
+            put(varint(name));
+        }
+        put(tag);
+        word |= (len as u64 - 2) << 8;
+        Self { word, len }
+    }
+
+    /// Before a value of so many bytes.
+    #[inline(always)]
+    pub(super) fn before(self, len: usize) -> (u64, usize) {
+        (self.word + ((len as u64) << 8), self.len)
+    }
+}
+
+/// The annotations of a schema's events, and what joins these with others.
+pub(super) struct Args(Vec<Arg>);
+
+/// An annotation, or something else that comes of a field.
+pub(super) struct Arg {
+    is_integer: bool,
+    /// Whether it is a number, if it is no integer.
+    is_float: bool,
+    /// Whether that is a double.
+    is_double: bool,
+    head: Head,
+    offset: usize,
+    /// The bits of an integer.
+    mask: u64,
+    /// Those that are set in none that is small, and not negative.
+    wide: u64,
+    other: Other,
+}
+
+/// How what takes more than a few instructions is written.
+enum Other {
+    /// An integer that is wide, or negative; a truth that is neither.
+    Number(Load),
+    Truth,
+    Choice(Choice),
+    /// A registered string.
+    Handle,
+    /// Text of at most so many bytes.
+    Text(usize),
+    /// An array or a struct.
+    Group(Vec<Arg>),
+    /// What joins events: a number that is read so, in a domain.
+    Flow(Load, u64),
+}
+
+/// Values of an enum, which are read so.
+struct Choice {
+    load: Load,
+    meaning: Arc<Enum>,
+    /// What they become, by their low bits.
+    known: Vec<Known>,
+}
+
+/// What a value becomes: with its tag, lowest byte first.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    value: u64,
+    word: u64,
+    /// 0 if this is free.
+    len: usize,
+}
+
+impl Args {
+    /// `None` if some field is not of these kinds.
+    pub(super) fn of(schema: &Schema, texts: &mut Tables) -> Option<Self> {
+        let mut builder = Builder {
+            texts,
+            flows: Vec::new(),
+        };
+        let mut args = Vec::new();
+        for field in schema.fields().iter().filter(|field| !field.is_attribute()) {
+            builder.field(field, 0, Level::EVENT, &mut args)?;
+        }
+        // What joins events comes behind all annotations.
+        args.append(&mut builder.flows);
+        Some(Self(args))
+    }
+
+    /// Appends what there is of a payload. `None` if something is not known, or not usual; then the slot is not to be
+    /// kept.
+    #[inline(always)]
+    pub(super) fn write(
+        &mut self,
+        payload: &Near,
+        texts: &mut Tables,
+        out: &mut Slot<'_>,
+    ) -> Option<()> {
+        let mut args = self.0.iter();
+        while let Some(arg) = args.next() {
+            if !arg.write_number(payload, out) {
+                // There are no others than numbers, mostly.
+                cold_path();
+                let first = self.0.len() - args.len() - 1;
+                let rest = &mut self.0[first..];
+                return out.try_with(|room, len| write_some(rest, payload, texts, room, len));
+            }
+        }
+        Some(())
+    }
+}
+
+impl Arg {
+    /// Appends a usual number; `false`, and nothing is done, for anything else.
+    #[inline(always)]
+    fn write_number(&self, payload: &Near, out: &mut Slot<'_>) -> bool {
+        let Self { head, offset, .. } = *self;
+        // No enum, for which all would be behind a jump through a table.
+        if self.is_integer {
+            let word = u64::from_le_bytes(payload.bytes(offset));
+            let value = word & self.mask;
+            // Neither what is wide nor what is negative, nor the order of bytes of rare machines.
+            if !cfg!(target_endian = "little") || value & self.wide != 0 {
+                cold_path();
+                return false;
+            }
+            let (value, value_len) = small_varint(value);
+            let (word, len) = head.before(value_len);
+            out.word(word, len);
+            out.word(value, value_len);
+            return true;
+        }
+        if !self.is_float {
+            return false;
+        }
+        let value = match self.is_double {
+            true => f64::from_ne_bytes(payload.bytes(offset)),
+            false => f32::from_ne_bytes(payload.bytes(offset)).into(),
+        };
+        let (word, len) = head.before(8);
+        out.word(word, len);
+        out.word(value.to_bits(), 8);
+        true
+    }
+
+    /// Takes the parts of a slot.
+    #[inline]
+    fn write_other(
+        &mut self,
+        payload: &Near,
+        texts: &mut Tables,
+        room: &mut Room,
+        len: usize,
+    ) -> Option<usize> {
+        let (head, offset) = (self.head, self.offset);
+        let (word, word_len) = match &mut self.other {
+            Other::Number(load) => {
+                let value = bits(*load, payload, offset)?;
+                return Some(Slot::at(room, len, |out| {
+                    let (word, len) = head.before(varint_len(value));
+                    out.word(word, len);
+                    out.varint(value);
+                }));
+            }
+            Other::Truth => return None,
+            Other::Choice(choice) => choice.find(bits(choice.load, payload, offset)?, texts)?,
+            Other::Handle => match u64::from_ne_bytes(payload.bytes(offset)) {
+                0 => return Some(len),
+                handle => texts.values.recent_varint(handle)?,
+            },
+            Other::Text(size) => {
+                let text = &payload[offset..offset + *size];
+                let end = text.iter().position(|byte| *byte == 0);
+                let text = &text[..end.unwrap_or(*size)];
+                let number = texts.values.known_varint(text);
+                number.or_else(|| new_value(text, texts))?
+            }
+            Other::Group(args) => {
+                let start = Slot::at(room, len, |out| out.word(head.word, head.len));
+                let end = write_some(args, payload, texts, room, start)?;
+                return close(room, len + 1, end);
+            }
+            Other::Flow(load, domain) => {
+                const TAG: (u64, usize) = tag(event::FLOW_IDS, FIXED64);
+                let value = bits(*load, payload, offset)?;
+                let flow = joined(value.into(), *domain);
+                return Some(flow.map_or(len, |flow| {
+                    Slot::at(room, len, |out| {
+                        out.word(TAG.0, TAG.1);
+                        out.word(flow, 8);
+                    })
+                }));
+            }
+        };
+        Some(Slot::at(room, len, |out| {
+            let (head, len) = head.before(word_len);
+            out.word(head, len);
+            out.word(word, word_len);
+        }))
+    }
+}
+
+/// As [`Args::write`] for some of them. Takes the parts of a slot, which stay in registers so.
+#[inline(never)]
+fn write_some(
+    args: &mut [Arg],
+    payload: &Near,
+    texts: &mut Tables,
+    room: &mut Room,
+    mut len: usize,
+) -> Option<usize> {
+    for arg in args {
+        let mut is_number = false;
+        let end = Slot::at(room, len, |out| is_number = arg.write_number(payload, out));
+        len = match is_number {
+            true => end,
+            false => arg.write_other(payload, texts, room, len)?,
+        };
+    }
+    Some(len)
+}
+
+/// The bits of an integer, if this reads one, with its sign.
+fn bits(load: Load, payload: &Near, offset: usize) -> Option<u64> {
+    match load.read(payload, offset) {
+        Loaded::Signed(value) => Some(value as u64),
+        Loaded::Unsigned(value) | Loaded::Address(value) => Some(value),
+        Loaded::Single(_) | Loaded::Double(_) => None,
+    }
+}
+
+/// Sets the length that is at `at`, of what ends at `end`. Returns where that is then.
+fn close(room: &mut Room, at: usize, end: usize) -> Option<usize> {
+    // The rest of what goes on behind the slot is at its start.
+    if end > SLOT {
+        return None;
+    }
+    let len = end - at - 1;
+    if len < 0x80 {
+        room[at] = len as u8;
+        return Some(end);
+    }
+    room.copy_within(at + 1..end, at + 2);
+    room[at] = len as u8 | 0x80;
+    room[at + 1] = (len >> 7) as u8;
+    Some(end + 1)
+}
+
+/// The number of a text that is new, as a varint.
+#[inline(never)]
+fn new_value(text: &[u8], texts: &mut Tables) -> Option<(u64, usize)> {
+    let text = str::from_utf8(text).ok()?;
+    let Tables { values, new, .. } = texts;
+    intern(values, new, interned::STRING_VALUES, text).map(varint)
+}
+
+impl Choice {
+    fn new(load: Load, meaning: &Arc<Enum>) -> Self {
+        let count = meaning.entries().len().next_power_of_two().min(64);
+        Self {
+            load,
+            meaning: Arc::clone(meaning),
+            known: vec![Known::default(); count],
+        }
+    }
+
+    /// What a value becomes.
+    fn find(&mut self, value: u64, texts: &mut Tables) -> Option<(u64, usize)> {
+        let index = value as usize & (self.known.len() - 1);
+        let known = &mut self.known[index];
+        if known.len == 0 || known.value != value {
+            let (word, len) = learn(value, &self.meaning, texts)?;
+            *known = Known { value, word, len };
+        }
+        Some((known.word, known.len))
+    }
+}
+
+#[inline(never)]
+fn learn(value: u64, meaning: &Enum, texts: &mut Tables) -> Option<(u64, usize)> {
+    let ((tag, tag_len), (number, len)) = match meaning.describe(value) {
+        Some(words) => (
+            tag(annotation::STRING_IID, VARINT),
+            new_value(words.as_bytes(), texts)?,
+        ),
+        // Of a greater one it is not all in a word.
+        None if value < SMALL => (tag(annotation::UINT, VARINT), small_varint(value)),
+        None => return None,
+    };
+    Some((tag | number << (8 * tag_len), tag_len + len))
+}
+
+/// What an annotation is in.
+#[derive(Clone, Copy)]
+struct Level {
+    /// The field that it is there.
+    number: u32,
+    is_named: bool,
+    is_hidden: bool,
+}
+
+impl Level {
+    const EVENT: Self = Self {
+        number: event::ANNOTATIONS,
+        is_named: true,
+        is_hidden: false,
+    };
+    const STRUCT: Self = Self {
+        number: annotation::DICT_ENTRIES,
+        ..Self::EVENT
+    };
+    const ARRAY: Self = Self {
+        number: annotation::ARRAY_VALUES,
+        is_named: false,
+        is_hidden: false,
+    };
+
+    fn hidden(self, is_hidden: bool) -> Self {
+        Self { is_hidden, ..self }
+    }
+}
+
+struct Builder<'t> {
+    texts: &'t mut Tables,
+    flows: Vec<Arg>,
+}
+
+impl Builder<'_> {
+    /// Adds a field of a payload, or of the struct there that begins at `base`. `None` if it is not of these kinds.
+    fn field(
+        &mut self,
+        field: &Field,
+        base: usize,
+        level: Level,
+        args: &mut Vec<Arg>,
+    ) -> Option<()> {
+        let offset = base + field.offset();
+        let is_hidden = level.is_hidden || field.is_hidden();
+        let is_struct = matches!(field.kind(), FieldKind::Struct(_));
+        if is_hidden && field.correlation().is_none() && !is_struct {
+            return Some(());
+        }
+        let level = level.hidden(is_hidden);
+        let name = match level.is_named && !is_hidden {
+            // A name that has no number is written as it is.
+            true => Some(known(field.name(), self.texts)?),
+            false => None,
+        };
+        let Some(count) = field.count() else {
+            return self.element(field, offset, level, name, args);
+        };
+        // The format can't tell an empty array from nothing.
+        let mut elements = Vec::new();
+        for index in 0..(count > 0).then_some(count)? {
+            let (at, level) = (
+                offset + index * field.size(),
+                Level::ARRAY.hidden(is_hidden),
+            );
+            self.element(field, at, level, None, &mut elements)?;
+        }
+        group(level, name, elements, args);
+        Some(())
+    }
+
+    /// Adds an element of a field.
+    fn element(
+        &mut self,
+        field: &Field,
+        offset: usize,
+        level: Level,
+        name: Option<u64>,
+        args: &mut Vec<Arg>,
+    ) -> Option<()> {
+        if !is_near(offset) {
+            return None;
+        }
+        let head = |tag| Head::new(level.number, name, tag);
+        let text_head = head(tag(annotation::STRING_IID, VARINT));
+        let arg = match field.kind() {
+            FieldKind::Struct(schema) => {
+                let mut fields = Vec::new();
+                for field in schema.fields() {
+                    let level = Level::STRUCT.hidden(level.is_hidden);
+                    self.field(field, offset, level, &mut fields)?;
+                }
+                group(level, name, fields, args);
+                return Some(());
+            }
+            FieldKind::Scalar(EntryType::RegisteredString) => {
+                Arg::other(text_head, offset, Other::Handle)
+            }
+            FieldKind::Scalar(ty) => {
+                let load = Load::of_type(*ty)?;
+                self.flow(field.correlation(), offset, load);
+                Arg::number(head(load_tag(load)), offset, load)
+            }
+            FieldKind::Enum(meaning) => {
+                let load = match meaning.size() {
+                    1 => Load::U8,
+                    2 => Load::U16,
+                    4 => Load::U32,
+                    _ => Load::U64,
+                };
+                self.flow(field.correlation(), offset, load);
+                match meaning.as_bool(0) {
+                    Some(_) => Arg::truth(head(tag(annotation::BOOL, VARINT)), offset),
+                    None => {
+                        let choice = Choice::new(load, meaning);
+                        Arg::other(head((0, 0)), offset, Other::Choice(choice))
+                    }
+                }
+            }
+            FieldKind::Text(EntryType::CString | EntryType::CStringUtf8) if !field.varies() => {
+                let size = field.size();
+                if offset + size > size_of::<Near>() {
+                    return None;
+                }
+                Arg::other(text_head, offset, Other::Text(size))
+            }
+            FieldKind::Text(_) | FieldKind::Union(_) => return None,
+        };
+        if !level.is_hidden {
+            args.push(arg);
+        }
+        Some(())
+    }
+
+    fn flow(&mut self, correlation: Option<&Correlation>, offset: usize, load: Load) {
+        if let Some(correlation) = correlation
+            && !matches!(load, Load::F32 | Load::F64)
+        {
+            let none = Head { word: 0, len: 0 };
+            let flow = Other::Flow(load, domain(correlation));
+            self.flows.push(Arg::other(none, offset, flow));
+        }
+    }
+}
+
+/// Adds an array or a struct, unless that is hidden.
+fn group(level: Level, name: Option<u64>, inner: Vec<Arg>, args: &mut Vec<Arg>) {
+    if !level.is_hidden {
+        let head = Head::new(level.number, name, (0, 0));
+        args.push(Arg::other(head, 0, Other::Group(inner)));
+    }
+}
+
+impl Arg {
+    fn other(head: Head, offset: usize, other: Other) -> Self {
+        Self {
+            is_integer: false,
+            is_float: false,
+            is_double: false,
+            head,
+            offset,
+            mask: 0,
+            wide: 0,
+            other,
+        }
+    }
+
+    /// A number of any kind.
+    fn number(head: Head, offset: usize, load: Load) -> Self {
+        let (bits, is_signed) = match load {
+            Load::I8 => (8, true),
+            Load::I16 => (16, true),
+            Load::I32 => (32, true),
+            Load::I64 => (64, true),
+            Load::U8 => (8, false),
+            Load::U16 => (16, false),
+            Load::U32 | Load::F32 => (32, false),
+            Load::U64 | Load::Address | Load::F64 => (64, false),
+        };
+        let is_float = matches!(load, Load::F32 | Load::F64);
+        let mask = u64::MAX >> (64 - bits);
+        let sign = u64::from(is_signed) << (bits - 1);
+        Self {
+            is_integer: !is_float,
+            is_float,
+            is_double: load == Load::F64,
+            mask,
+            wide: mask & !(SMALL - 1) | sign,
+            ..Self::other(head, offset, Other::Number(load))
+        }
+    }
+
+    /// A byte that is 0 or 1.
+    fn truth(head: Head, offset: usize) -> Self {
+        Self {
+            wide: 0xFE,
+            other: Other::Truth,
+            ..Self::number(head, offset, Load::U8)
+        }
+    }
+
+    /// As [`Args::write`] for one, with the parts of a slot.
+    pub(super) fn write(
+        &mut self,
+        payload: &Near,
+        texts: &mut Tables,
+        room: &mut Room,
+        len: usize,
+    ) -> Option<usize> {
+        write_some(slice::from_mut(self), payload, texts, room, len)
+    }
+
+    /// The annotation that tells a colour of this field; `None` if its name has no number.
+    pub(super) fn color(field: &Field, texts: &mut Tables) -> Option<Self> {
+        let name = known(field.name(), texts)?;
+        let head = Head::new(event::ANNOTATIONS, Some(name), load_tag(Load::U32));
+        Some(Self::number(head, field.offset(), Load::U32))
+    }
+}
+
+/// The tag of a number's value.
+pub(super) fn load_tag(load: Load) -> (u64, usize) {
+    match load {
+        Load::I8 | Load::I16 | Load::I32 | Load::I64 => tag(annotation::INT, VARINT),
+        Load::U8 | Load::U16 | Load::U32 | Load::U64 => tag(annotation::UINT, VARINT),
+        Load::Address => tag(annotation::POINTER, VARINT),
+        Load::F32 | Load::F64 => tag(annotation::DOUBLE, FIXED64),
+    }
+}
