@@ -14,7 +14,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, hint, process, thread};
 
-use nvtxw::{Backend, Config, FlexPool, FlexStr, NvtxEvent, Session, StreamOptions, StringHandle};
+use nvtxw::{
+    Backend, Config, FlexPool, FlexStr, NvtxEvent, Session, Stream, StreamOptions, StringHandle,
+};
 use serde::Serialize;
 
 use self::race::{Folder, Result, compare};
@@ -369,13 +371,29 @@ fn named(names: &[String], path: &Path) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// The argument that says to measure memory in this process: streams and events of each follow, and whether each event is
-/// a plain one with a text of its own.
+/// The argument that says to measure memory in this process: streams and events of each follow, and a [`Held`].
 const MEMORY: &str = "--memory";
 
-/// Writes so many events to each of so many streams, all open at once, and prints the greatest resident memory in KiB.
+/// What a session is written for whose memory is measured.
 #[cfg(target_os = "linux")]
-fn write_for_memory(streams: usize, each: usize, is_text: bool) -> Result<()> {
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    /// Streams that are all open at once.
+    Open,
+    /// The same, and each event is a plain one with a text of its own.
+    Texts,
+    /// Streams of which each is closed before the next one is opened.
+    Closed,
+}
+
+#[cfg(target_os = "linux")]
+impl Held {
+    const ALL: [Self; 3] = [Self::Open, Self::Texts, Self::Closed];
+}
+
+/// Writes so many events to each of so many streams, and prints the greatest resident memory in KiB.
+#[cfg(target_os = "linux")]
+fn write_for_memory(streams: usize, each: usize, held: Held) -> Result<()> {
     let config = Config::new().set("path", NOWHERE)?;
     let config = config.set("overwrite", "true")?;
     let mut session = Session::begin(&Backend::embedded(), "memory", &config)?;
@@ -385,9 +403,9 @@ fn write_for_memory(streams: usize, each: usize, is_text: bool) -> Result<()> {
         domain.string("kernel")?.handle(),
     );
     let domain = domain.id();
-    let mut open = (0..streams)
-        .map(|i| session.open_stream(&format!("stream {i}"), StreamOptions::new(domain)))
-        .collect::<nvtxw::Result<Vec<_>>>()?;
+    let stream = |session: &mut Session, i| {
+        session.open_stream(&format!("stream {i}"), StreamOptions::new(domain))
+    };
     let kernel = |index: usize| Kernel {
         start: index as i64 * 10,
         end: index as i64 * 10 + 5,
@@ -396,20 +414,33 @@ fn write_for_memory(streams: usize, each: usize, is_text: bool) -> Result<()> {
         registers: 32,
         occupancy: 0.5,
     };
-    for stream in &mut open {
+    let write = |session: &Session, stream: &mut Stream| -> Result<()> {
         let out = session.writer(stream)?;
-        if is_text {
+        if let Held::Texts = held {
             for index in 0..each {
                 let time = index as i64 * 10;
                 let text = format!("the kernel with the number {index}");
                 out.startend(time, time + 5).message(&*text).write()?;
             }
-            continue;
+            return Ok(());
         }
         let out = out.events(schema)?;
         for first in (0..each).step_by(BATCH) {
             let batch: Vec<_> = (first..each.min(first + BATCH)).map(kernel).collect();
             out.write_batch(&batch)?;
+        }
+        Ok(())
+    };
+    if let Held::Closed = held {
+        for i in 0..streams {
+            let mut stream = stream(&mut session, i)?;
+            write(&session, &mut stream)?;
+            session.close_stream(stream)?;
+        }
+    } else {
+        let open = (0..streams).map(|i| stream(&mut session, i));
+        for stream in &mut open.collect::<nvtxw::Result<Vec<_>>>()? {
+            write(&session, stream)?;
         }
     }
     session.end()?;
@@ -422,10 +453,10 @@ fn write_for_memory(streams: usize, each: usize, is_text: bool) -> Result<()> {
 
 /// The greatest resident memory of a process that writes this, beside what it may be.
 #[cfg(target_os = "linux")]
-fn memory(name: &str, streams: usize, each: usize, is_text: bool, limit: f64) -> Result<()> {
+fn memory(name: &str, streams: usize, each: usize, held: Held, limit: f64) -> Result<()> {
     let [streams, each] = [streams, each].map(|count| count.to_string());
     let output = process::Command::new(env::current_exe()?)
-        .args([MEMORY, &streams, &each, &is_text.to_string()])
+        .args([MEMORY, &streams, &each, &format!("{held:?}")])
         .output()?;
     let size: f64 = String::from_utf8(output.stdout)?.trim().parse()?;
     let size = size / 1024.0;
@@ -438,10 +469,12 @@ fn memory(name: &str, streams: usize, each: usize, is_text: bool, limit: f64) ->
 
 fn main() -> Result<()> {
     #[cfg(target_os = "linux")]
-    if let [_, mode, streams, each, is_text] = &env::args().collect::<Vec<_>>()[..]
+    if let [_, mode, streams, each, held] = &env::args().collect::<Vec<_>>()[..]
         && mode == MEMORY
     {
-        return write_for_memory(streams.parse()?, each.parse()?, is_text.parse()?);
+        let is_it = |one: &Held| format!("{one:?}") == *held;
+        let held = Held::ALL.into_iter().find(is_it).ok_or("no such way")?;
+        return write_for_memory(streams.parse()?, each.parse()?, held);
     }
     // Cargo passes `--bench`.
     let wanted = env::args().skip(1).find(|arg| !arg.starts_with('-'));
@@ -524,31 +557,38 @@ fn main() -> Result<()> {
         compare(name, EVENTS, &folder, |_| compute(2), twice)?;
     }
     #[cfg(target_os = "linux")]
-    for (name, streams, each, is_text, limit) in [
+    for (name, streams, each, held, limit) in [
         (
             "resident memory, 100,000,000 events / 64 MiB",
             1,
             100_000_000,
-            false,
+            Held::Open,
             64.0,
         ),
         (
             "resident memory, 10,000 streams of 4,096 events / 1 GiB",
             10_000,
             4096,
-            false,
+            Held::Open,
             1024.0,
+        ),
+        (
+            "resident memory, 100,000 streams of 10 events, one after the other / 128 MiB",
+            100_000,
+            10,
+            Held::Closed,
+            128.0,
         ),
         (
             "resident memory, 1,000,000 distinct texts / 64 MiB",
             1,
             1_000_000,
-            true,
+            Held::Texts,
             64.0,
         ),
     ] {
         if is_wanted(name) {
-            memory(name, streams, each, is_text, limit)?;
+            memory(name, streams, each, held, limit)?;
         }
     }
     let name = "bytes per event / in records";

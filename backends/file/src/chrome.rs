@@ -21,7 +21,7 @@ use nvtxw_backend::{Event, EventKind, Result, Schema, SchemaRole, ScopeRef, Stre
 
 use self::encoder::Encoder;
 use self::flows::Flows;
-use self::lines::Lines;
+use self::lines::{Left, Lines};
 use self::rewrite::LineRewrite;
 use self::threads::Threads;
 use crate::config::Settings;
@@ -137,11 +137,11 @@ impl Format for Chrome {
         self.is_unsettled.load(Ordering::Relaxed) || self.flows.is_unsettled()
     }
 
-    fn merge(&self, streams: Vec<Again<Lines>>, memory: usize) -> io::Result<Tally> {
-        let (lines, times) = (streams.into_iter())
+    fn merge(self: &Arc<Self>, streams: Vec<Again<Left>>, memory: usize) -> io::Result<Tally> {
+        let (left, times) = (streams.into_iter())
             .map(|stream| (stream.left, stream.times))
             .unzip();
-        merge(LineRewrite::begin(self, lines)?, times, memory)
+        merge(LineRewrite::begin(self, left)?, times, memory)
     }
 
     fn open_stream(
@@ -184,7 +184,7 @@ pub(crate) struct ChromeStream {
 
 impl FormatStream for ChromeStream {
     type Emitter = Lines;
-    type Left = Lines;
+    type Left = Left;
 
     fn add_place(&mut self, track: TrackId, _scope: &impl Display) {
         self.lines.add_place(track);
@@ -271,7 +271,7 @@ impl FormatStream for ChromeStream {
         self.lines.lost()
     }
 
-    fn leave(&mut self) -> Option<Lines> {
+    fn leave(&mut self) -> Option<Left> {
         Some(self.lines.leave())
     }
 }

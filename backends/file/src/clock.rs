@@ -13,7 +13,7 @@ mod time_map;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use nvtxw_backend::{
     Domain, Refusal, RelationKind, Result, ScopeRef, TimeDomain, TimeRelation, TimestampType,
@@ -63,6 +63,8 @@ struct Clock {
     /// The known clock that it is, unless relations of its own say more.
     stands_for: Option<TimestampType>,
     relations: Vec<usize>,
+    /// The last one that was asked for.
+    route: Mutex<Option<Arc<Route>>>,
 }
 
 /// Of related clocks the least one is the time line: clocks that tell the date, with a known
@@ -97,7 +99,7 @@ impl Clocks {
     }
 
     /// The present route of a clock.
-    fn route(&self, clock: usize) -> Route {
+    fn route(&self, clock: usize) -> Arc<Route> {
         self.read().route(clock)
     }
 
@@ -266,7 +268,15 @@ impl State {
         other.copied().unwrap_or(clock)
     }
 
-    fn route(&self, clock: usize) -> Route {
+    fn route(&self, clock: usize) -> Arc<Route> {
+        let mut last = (self.clocks[clock].route.lock()).unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(route) if route.version == self.version => Arc::clone(route),
+            _ => Arc::clone(last.insert(Arc::new(self.find_route(clock)))),
+        }
+    }
+
+    fn find_route(&self, clock: usize) -> Route {
         let start = self.related(clock);
         let (root, hops) = self.way(start);
         // A clock that stands for another one may know its own resolution.
@@ -344,6 +354,7 @@ impl Clock {
             registered,
             stands_for,
             relations: Vec::new(),
+            route: Mutex::default(),
         }
     }
 }

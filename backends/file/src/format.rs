@@ -59,7 +59,7 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
     /// # Errors
     /// Why the output is as it was.
     fn merge(
-        &self,
+        self: &Arc<Self>,
         _streams: Vec<Again<<Self::Stream as FormatStream>::Left>>,
         _memory: usize,
     ) -> io::Result<Tally> {

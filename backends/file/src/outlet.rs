@@ -52,10 +52,6 @@ impl Outlet {
         }
     }
 
-    pub(crate) fn sink(&self) -> &Arc<Sink> {
-        &self.sink
-    }
-
     /// Tells that what is in `out` is whole, with so many events more.
     pub(crate) fn complete(&mut self, events: u64) {
         self.events += events;
@@ -244,7 +240,7 @@ mod tests {
         let dir = TempDir::new();
         let path = dir.path().join("a");
         let mut outlet = outlet(&path);
-        let sink = Arc::clone(outlet.sink());
+        let sink = Arc::clone(&outlet.sink);
         let (mut bytes, range) = run(b'a');
         let held = sink.hold();
         outlet.append(1, b"0");
@@ -294,7 +290,7 @@ mod tests {
         let path = dir.path().join("a");
         let mut outlet = outlet(&path);
         let (mut bytes, range) = run(b'a');
-        let sink = Arc::clone(outlet.sink());
+        let sink = Arc::clone(&outlet.sink);
         let held = sink.hold();
         outlet.append_or_keep(1, &mut bytes, 0..range.end - 2);
         assert_eq!(bytes.len(), range.end);
@@ -307,7 +303,7 @@ mod tests {
     #[test]
     fn the_error_of_a_run_that_waited_is_told_with_its_events() {
         let mut outlet = outlet(Path::new("/dev/full"));
-        let sink = Arc::clone(outlet.sink());
+        let sink = Arc::clone(&outlet.sink);
         let (mut bytes, range) = run(b'a');
         let held = sink.hold();
         outlet.append(2, b"0");

@@ -87,7 +87,7 @@ impl Format for Parquet {
         }
     }
 
-    fn merge(&self, streams: Vec<Again<Written>>, _memory: usize) -> io::Result<Tally> {
+    fn merge(self: &Arc<Self>, streams: Vec<Again<Written>>, _memory: usize) -> io::Result<Tally> {
         let (mut parts, mut tally) = (NewParts::default(), Tally::default());
         for stream in streams {
             if let Some(times) = &stream.times {

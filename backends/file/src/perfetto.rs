@@ -21,7 +21,7 @@ use nvtxw_backend::{Event, EventKind, Result, Schema, SchemaRole, ScopeRef, Stre
 use self::bundle::Bundler;
 use self::encoder::Encoder;
 use self::framing::PACKETS;
-use self::packet::{Header, Packets};
+use self::packet::{Header, Left, Packets};
 use self::rewrite::PacketRewrite;
 use crate::base::{TimeBase, outside_base, shift};
 use crate::config::Settings;
@@ -75,11 +75,11 @@ impl Format for Perfetto {
         self.sink.check()
     }
 
-    fn merge(&self, streams: Vec<Again<Packets>>, memory: usize) -> io::Result<Tally> {
-        let (packets, times) = (streams.into_iter())
+    fn merge(self: &Arc<Self>, streams: Vec<Again<Left>>, memory: usize) -> io::Result<Tally> {
+        let (left, times) = (streams.into_iter())
             .map(|stream| (stream.left, stream.times))
             .unzip();
-        let rewrite = PacketRewrite::begin(&self.sink, self.decide_base(), packets)?;
+        let rewrite = PacketRewrite::begin(&self.sink, self.decide_base(), left)?;
         merge(rewrite, times, memory)
     }
 
@@ -123,7 +123,7 @@ pub(crate) struct PerfettoStream {
 
 impl FormatStream for PerfettoStream {
     type Emitter = Packets;
-    type Left = Packets;
+    type Left = Left;
 
     fn add_place(&mut self, track: TrackId, _scope: &impl Display) {
         self.packets.add_place(track);
@@ -234,7 +234,7 @@ impl FormatStream for PerfettoStream {
         self.packets.lost()
     }
 
-    fn leave(&mut self) -> Option<Packets> {
+    fn leave(&mut self) -> Option<Left> {
         Some(self.packets.leave())
     }
 }

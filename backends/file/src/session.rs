@@ -57,19 +57,27 @@ pub(crate) struct Shared<F: Format> {
     pub(crate) budget: Arc<Budget>,
     merge: bool,
     streams: AtomicU32,
-    closed: Mutex<Vec<Closed<Left<F>>>>,
+    closed: Mutex<AllClosed<Left<F>>>,
 }
 
-/// What a stream that is closed tells.
+/// What the streams tell that are closed.
+struct AllClosed<L> {
+    tally: Tally,
+    /// The number of events that errors cost.
+    lost: u64,
+    /// Those that have events in another order than was said: of all, and of batches.
+    broken: Vec<(Arc<StreamInfo>, [u64; 2])>,
+    streams: Vec<Closed<L>>,
+}
+
+/// What is kept of a stream that is closed. There may be very many.
 pub(crate) struct Closed<L> {
-    pub(crate) info: Arc<StreamInfo>,
-    pub(crate) tally: Tally,
-    /// The number of events that an error cost.
-    pub(crate) lost: u64,
+    /// What depends on whether it is written once more: nesting ranges that overlap another one by part.
+    pub(crate) overlapping_pushpop: u64,
     /// What was written by which clocks, as they were known then.
-    pub(crate) history: Vec<(Past, Written)>,
+    pub(crate) history: Box<[(Past, Written)]>,
     /// The clocks that the marks in the output tell, of starts and of ends, as they were known then.
-    pub(crate) marks: Vec<[Past; 2]>,
+    pub(crate) marks: Box<[[Past; 2]]>,
     /// Whether it is out of order.
     pub(crate) is_unsettled: bool,
     /// What is needed to write it once more.
@@ -224,10 +232,14 @@ impl<F: Format> SessionIn<F> {
     }
 
     fn end(&self) -> Result<()> {
-        let closed = mem::take(&mut *self.0.closed());
-        let lost = closed.iter().map(|stream| stream.lost).sum();
-        self.note_breaks(&closed);
-        let tally = self.settle(closed);
+        let AllClosed {
+            tally,
+            lost,
+            broken,
+            streams,
+        } = mem::take(&mut *self.0.closed());
+        self.note_breaks(&broken);
+        let tally = self.settle(streams, tally);
         self.note_counts(tally.attributes());
         self.note_facts();
         self.0
@@ -238,30 +250,27 @@ impl<F: Format> SessionIn<F> {
     }
 
     /// Puts streams in order that are not, and gives events the times that they have by now. Returns
-    /// what all streams met.
-    fn settle(&self, closed: Vec<Closed<Left<F>>>) -> Tally {
-        let mut all = Tally::default();
+    /// `all` that streams met, with what they meet here.
+    fn settle(&self, closed: Vec<Closed<Left<F>>>, mut all: Tally) -> Tally {
         let mut streams = Vec::new();
-        for mut stream in closed {
-            let moved = stream.history.iter().filter(|(past, written)| {
-                written.count > 0 && self.0.clocks.has_moved(past, written.times)
-            });
+        for stream in closed {
+            let history = stream.history.iter();
+            let moved =
+                history.filter(|(past, written)| self.0.clocks.has_moved(past, written.times));
             let moved: u64 = moved.map(|(_, written)| written.count).sum();
             let is_known = moved > 0 && !stream.marks.is_empty();
             let times = is_known.then(|| TimeMap::new(&self.0.clocks, stream.marks));
+            let met = Tally {
+                overlapping_pushpop: stream.overlapping_pushpop,
+                before_sync: moved,
+                ..Tally::default()
+            };
             if let Some(left) = stream.left {
-                // What depends on whether it is written once more.
-                let met = Tally {
-                    overlapping_pushpop: mem::take(&mut stream.tally.overlapping_pushpop),
-                    before_sync: moved,
-                    ..Tally::default()
-                };
                 let is_settled = !(F::IS_ORDERED && stream.is_unsettled) && times.is_none();
                 streams.push((is_settled, met, Again { left, times }));
             } else {
-                stream.tally.before_sync += moved;
+                all += met;
             }
-            all += stream.tally;
         }
         let is_any_again = streams.iter().any(|(is_settled, ..)| !is_settled);
         if self.0.format.is_unsettled() || self.0.format.joins_streams() && is_any_again {
@@ -293,23 +302,11 @@ impl<F: Format> SessionIn<F> {
     }
 
     /// Notes which streams have events in another order than was said.
-    fn note_breaks(&self, closed: &[Closed<Left<F>>]) {
-        let broken = closed.iter().filter(|stream| {
-            let tally = &stream.tally;
-            tally.broken_ordering > 0 || tally.broken_batch_ordering > 0
-        });
-        for (stream, number) in broken.zip(0..) {
+    fn note_breaks(&self, broken: &[(Arc<StreamInfo>, [u64; 2])]) {
+        for ((stream, counts), number) in broken.iter().zip(0..) {
             let key = format!("nvtxw.broken_ordering.{number}");
-            self.note(&[Fact::text(&key, stream.info.name())]);
-            let Tally {
-                broken_ordering,
-                broken_batch_ordering,
-                ..
-            } = stream.tally;
-            for (what, count) in [
-                ("events", broken_ordering),
-                ("batch_events", broken_batch_ordering),
-            ] {
+            self.note(&[Fact::text(&key, stream.name())]);
+            for (what, &count) in ["events", "batch_events"].into_iter().zip(counts) {
                 let key = format!("{key}.{what}");
                 self.note_counts([(&*key, count)]);
             }
@@ -347,13 +344,37 @@ pub(crate) fn with_lost(refusal: Refusal, lost: u64) -> Refusal {
     }
 }
 
+impl<L> Default for AllClosed<L> {
+    fn default() -> Self {
+        Self {
+            tally: Tally::default(),
+            lost: 0,
+            broken: Vec::new(),
+            streams: Vec::new(),
+        }
+    }
+}
+
 impl<F: Format> Shared<F> {
-    /// Notes what a stream tells when it is closed.
-    pub(crate) fn close(&self, stream: Closed<Left<F>>) {
-        self.closed().push(stream);
+    /// Notes what a stream tells when it is closed: with all that it met, and the number of events that an error cost.
+    pub(crate) fn close(
+        &self,
+        info: &Arc<StreamInfo>,
+        tally: Tally,
+        lost: u64,
+        stream: Closed<Left<F>>,
+    ) {
+        let mut all = self.closed();
+        all.tally += tally;
+        all.lost += lost;
+        let broken = [tally.broken_ordering, tally.broken_batch_ordering];
+        if broken != [0; 2] {
+            all.broken.push((Arc::clone(info), broken));
+        }
+        all.streams.push(stream);
     }
 
-    fn closed(&self) -> MutexGuard<'_, Vec<Closed<Left<F>>>> {
+    fn closed(&self) -> MutexGuard<'_, AllClosed<Left<F>>> {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -387,26 +387,26 @@ impl<F: Format> Stream for StreamIn<F> {
             self.history.push((past, self.timeline.take_written(clock)));
         }
         let sent = self.out.close();
-        let tally = self.timeline.tally;
+        let mut tally = self.timeline.tally;
         let lost = self.out.lost();
         let epochs = mem::take(&mut self.epochs);
         let marks = match (F::IS_ORDERED, self.clocks.only()) {
-            (true, _) => mem::take(&mut self.marks),
+            (true, _) => mem::take(&mut self.marks).into(),
             (false, Some(_)) => epochs
                 .into_iter()
                 .map(|past| [past.clone(), past])
                 .collect(),
-            (false, None) => Vec::new(),
+            (false, None) => Box::default(),
         };
-        self.shared.close(Closed {
-            info: Arc::clone(&self.info),
-            tally,
-            lost,
-            history: mem::take(&mut self.history),
+        let history = mem::take(&mut self.history).into_iter();
+        let closed = Closed {
+            overlapping_pushpop: mem::take(&mut tally.overlapping_pushpop),
+            history: history.filter(|(_, written)| written.count > 0).collect(),
             marks,
             is_unsettled: self.timeline.is_unsettled(),
             left: self.out.leave(),
-        });
+        };
+        self.shared.close(&self.info, tally, lost, closed);
         sent.map_err(|refusal| with_lost(refusal, lost))?;
         self.shared.format.check_outside(tally.outside_base)
     }

@@ -69,9 +69,9 @@ pub(crate) struct Label {
     pub(crate) name: String,
     pub(crate) description: Option<String>,
     /// Of a counter; other tracks hold ranges, instants and further tracks.
-    pub(crate) counter: Option<Scale>,
+    pub(crate) counter: Option<Box<Scale>>,
     /// Of what holds the tracks of a process or a thread, and nothing else.
-    pub(crate) owner: Option<Owner>,
+    pub(crate) owner: Option<Box<Owner>>,
 }
 
 impl Label {
@@ -438,7 +438,7 @@ impl Inner {
             ),
         };
         let holder = Label {
-            owner: Some(Owner { id, name }),
+            owner: Some(Box::new(Owner { id, name })),
             ..label.clone()
         };
         let holds = self.get(Key::Owner(id), parent, None, holder);

@@ -46,7 +46,7 @@ impl Counter {
             middle.raw(b"\"");
         }
         middle.raw(b",\"args\":{");
-        json::text(&unit(spot.scale.as_ref()), &mut middle);
+        json::text(&unit(spot.scale.as_deref()), &mut middle);
         middle.raw(b":");
         let is_delta = spot.scale.as_ref().is_some_and(|scale| scale.is_delta);
         Self {
@@ -59,9 +59,16 @@ impl Counter {
         }
     }
 
-    /// Begins to sum up once more.
-    pub(super) fn restart(&mut self) {
-        self.sum = self.sum.and(Some(Number::Int(0)));
+    /// The same for a file that has the counter's description already.
+    pub(super) fn again(track: TrackId, source: u64, session: &Chrome, tracks: &Tracks) -> Self {
+        Self {
+            described: true,
+            ..Self::new(track, source, session, tracks)
+        }
+    }
+
+    pub(super) fn track(&self) -> TrackId {
+        self.spot.track()
     }
 
     /// Whether each value is the difference to the one before.

@@ -39,6 +39,18 @@ pub(crate) struct Lines {
     counters: Vec<Counter>,
 }
 
+/// What is left of a stream's lines when all are in the file: as little as can be, since a session may have very many
+/// streams.
+pub(crate) struct Left {
+    tracks: Arc<Tracks>,
+    /// Among the streams of the session, from 0.
+    pub(super) number: u32,
+    /// By the timeline's numbers: each place with its lanes.
+    pub(super) places: Box<[(TrackId, Box<[TrackId]>)]>,
+    /// With the source of each.
+    pub(super) counters: Box<[(TrackId, u64)]>,
+}
+
 /// What stands before the end that a range has itself.
 pub(super) const MOVED_END: &[u8] = b"\"nvtxw.end\":";
 
@@ -66,41 +78,41 @@ impl Lines {
         }
     }
 
-    /// The same stream for one more time; what is left has no places.
-    pub(super) fn leave(&mut self) -> Self {
-        Self {
-            is_again: true,
-            places: mem::take(&mut self.places),
-            counters: mem::take(&mut self.counters),
-            ..Self::new(&self.session, &self.tracks, self.number)
+    /// What another file needs to go on; here nothing follows.
+    pub(super) fn leave(&mut self) -> Left {
+        let places = mem::take(&mut self.places).into_iter();
+        let counters = mem::take(&mut self.counters).into_iter();
+        let tracks = |lanes: Vec<Thread>| lanes.iter().map(|lane| lane.spot.track()).collect();
+        Left {
+            tracks: Arc::clone(&self.tracks),
+            number: self.number,
+            places: places
+                .map(|(place, lanes)| (place, tracks(lanes)))
+                .collect(),
+            counters: counters
+                .map(|counter| (counter.track(), counter.source))
+                .collect(),
         }
     }
 
     /// Goes on in another file, where its threads are not described, and counters are.
-    pub(super) fn go_on(&mut self, sink: &Arc<Sink>) {
-        self.outlet = Outlet::new(Arc::clone(sink));
-        for thread in self.places.iter_mut().flat_map(|(_, lanes)| lanes) {
-            thread.restart();
+    pub(super) fn again(left: &Left, session: &Arc<Chrome>, sink: &Arc<Sink>) -> Self {
+        let (places, counters) = (left.places.iter(), left.counters.iter());
+        let threads = |lanes: &[TrackId]| {
+            let spots = lanes.iter().map(|track| Spot::of(*track, &left.tracks));
+            spots.map(Thread::new).collect()
+        };
+        Self {
+            outlet: Outlet::new(Arc::clone(sink)),
+            is_again: true,
+            places: places
+                .map(|(place, lanes)| (*place, threads(lanes)))
+                .collect(),
+            counters: counters
+                .map(|&(track, source)| Counter::again(track, source, session, &left.tracks))
+                .collect(),
+            ..Self::new(session, &left.tracks, left.number)
         }
-        for counter in &mut self.counters {
-            counter.restart();
-        }
-    }
-
-    /// Among the streams of the session, from 0.
-    pub(super) fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// For each place the threads of its lanes, by the timeline's numbers.
-    pub(super) fn places(&self) -> impl ExactSizeIterator<Item = impl Iterator<Item = u64>> {
-        let places = self.places.iter();
-        places.map(|(_, lanes)| lanes.iter().map(|lane| lane.spot.thread))
-    }
-
-    /// The sources of counters.
-    pub(super) fn sources(&self) -> impl Iterator<Item = u64> {
-        self.counters.iter().map(|counter| counter.source)
     }
 
     /// The place with the next number of the timeline.

@@ -5,13 +5,14 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Take};
 use std::ops::RangeInclusive;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::arrow::{copy, flows};
 use super::counter::{DELTA, value_of};
 use super::encoder::{FLOW, args_of, has_flows};
-use super::lines::{CLOSE, Lines, MARK, MOVED_END};
+use super::lines::{CLOSE, Left, Lines, MARK, MOVED_END};
 use super::text::Text;
-use super::threads::Forgotten;
+use super::threads::{Forgotten, thread_of};
 use super::{BEGIN, Chrome};
 use crate::merge::{ArrowEnd, Events, Lane, Rewrite, unknown};
 use crate::outlet::RUN;
@@ -22,21 +23,19 @@ use crate::timeline::On;
 
 /// A file of lines in the making.
 pub(super) struct LineRewrite<'s> {
-    chrome: &'s Chrome,
+    chrome: &'s Arc<Chrome>,
     draft: Draft,
     source: BufReader<Take<File>>,
-    streams: Vec<Lines>,
+    streams: Vec<Left>,
+    /// The lines of the stream that goes to the file now, and its number.
+    present: Option<(u32, Lines)>,
     /// The threads of the session's file, until this one takes its place.
     threads: Forgotten<'s>,
 }
 
 impl<'s> LineRewrite<'s> {
-    /// `streams` are as they were after they had written all.
-    pub(super) fn begin(chrome: &'s Chrome, mut streams: Vec<Lines>) -> io::Result<Self> {
+    pub(super) fn begin(chrome: &'s Arc<Chrome>, streams: Vec<Left>) -> io::Result<Self> {
         let (draft, file) = Draft::of(&chrome.sink)?;
-        for stream in &mut streams {
-            stream.go_on(draft.sink());
-        }
         let lanes = lanes(&streams);
         let threads = chrome.threads.forget(|thread| lanes.contains_key(&thread));
         Ok(Self {
@@ -44,6 +43,7 @@ impl<'s> LineRewrite<'s> {
             source: BufReader::with_capacity(RUN, file.take(draft.len())),
             draft,
             streams,
+            present: None,
             threads,
         })
     }
@@ -123,19 +123,25 @@ impl Rewrite for LineRewrite<'_> {
     }
 
     fn places(&self, stream: u32) -> usize {
-        self.streams[stream as usize].places().len()
+        self.streams[stream as usize].places.len()
     }
 
     fn emitter(&mut self, stream: u32) -> &mut Lines {
-        &mut self.streams[stream as usize]
+        let lines = match self.present.take() {
+            Some(present) if present.0 == stream => present,
+            _ => {
+                let left = &self.streams[stream as usize];
+                (stream, Lines::again(left, self.chrome, self.draft.sink()))
+            }
+        };
+        &mut self.present.insert(lines).1
     }
 
     fn complete(&mut self, stream: u32) -> io::Result<()> {
-        let lines = &mut self.streams[stream as usize];
         // The draft keeps an error.
-        let _ = lines.send();
+        let _ = self.emitter(stream).send();
         // Others need the memory.
-        lines.go_on(self.draft.sink());
+        self.present = None;
         self.draft.check()
     }
 
@@ -147,17 +153,17 @@ impl Rewrite for LineRewrite<'_> {
 }
 
 /// The lanes of streams by their threads.
-fn lanes(streams: &[Lines]) -> HashMap<u64, Lane> {
+fn lanes(streams: &[Left]) -> HashMap<u64, Lane> {
     let mut all = HashMap::new();
-    for (lines, stream) in streams.iter().zip(0..) {
-        for (threads, place) in lines.places().zip(0..) {
-            let lanes = threads.zip(0..).map(|(thread, lane)| {
+    for (left, stream) in streams.iter().zip(0..) {
+        for ((_, tracks), place) in left.places.iter().zip(0..) {
+            let lanes = tracks.iter().zip(0..).map(|(track, lane)| {
                 let lane = Lane {
                     stream,
                     place,
                     lane,
                 };
-                (thread, lane)
+                (thread_of(*track), lane)
             });
             all.extend(lanes);
         }
@@ -178,12 +184,12 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(base: i64, streams: &[Lines]) -> Self {
+    fn new(base: i64, streams: &[Left]) -> Self {
         let (mut counters, mut numbers) = (HashMap::new(), HashMap::new());
-        for (lines, stream) in streams.iter().zip(0..) {
-            numbers.insert(lines.number().into(), stream);
-            let sources = lines.sources().zip(0..);
-            counters.extend(sources.map(|(source, counter)| (source, (stream, counter))));
+        for (left, stream) in streams.iter().zip(0..) {
+            numbers.insert(left.number.into(), stream);
+            let sources = left.counters.iter().zip(0..);
+            counters.extend(sources.map(|((_, source), counter)| (*source, (stream, counter))));
         }
         Self {
             base,

@@ -59,13 +59,6 @@ impl Thread {
         }
     }
 
-    /// Goes on in another file, which knows nothing of it.
-    pub(super) fn restart(&mut self) {
-        self.described = false;
-        self.begun.clear();
-        self.is_fresh = false;
-    }
-
     /// Notes that a range has begun here.
     pub(super) fn begin(&mut self, time: i64) {
         self.begun.push(time);

@@ -24,7 +24,7 @@ pub(super) struct Spot {
     pub(super) name: String,
     pub(super) description: Option<String>,
     /// Of a counter.
-    pub(super) scale: Option<Scale>,
+    pub(super) scale: Option<Box<Scale>>,
     /// The ranks of the track and its ancestors, outermost first.
     ranks: Vec<u32>,
     place: TrackId,
@@ -58,7 +58,7 @@ impl Spot {
         let names: Vec<_> = steps.map(|track| &*track.label.name).collect();
         Self {
             process,
-            thread: track + SESSION,
+            thread: thread_of(track),
             process_name,
             name: names.join("/"),
             ranks,
@@ -67,6 +67,16 @@ impl Spot {
             scale: last.label.counter,
         }
     }
+
+    /// The track that is shown there.
+    pub(super) fn track(&self) -> TrackId {
+        self.thread - SESSION
+    }
+}
+
+/// The thread that a track is.
+pub(super) fn thread_of(track: TrackId) -> u64 {
+    track + SESSION
 }
 
 /// The process of the session, named: the first line of the file.

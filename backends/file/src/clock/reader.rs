@@ -15,7 +15,7 @@ pub(crate) struct ClockReader {
     /// Counts the times that a route changed.
     epoch: u32,
     /// The routes of earlier epochs that events in the window may still have times of.
-    past: Vec<(u32, Vec<Route>)>,
+    past: Vec<(u32, Vec<Arc<Route>>)>,
     read: Vec<Clock>,
     /// The one of them that was used last, by its time domain.
     last: Option<(u64, u8)>,
@@ -26,7 +26,7 @@ struct Clock {
     time_domain: Option<u64>,
     /// Among the clocks of the session.
     number: usize,
-    route: Route,
+    route: Arc<Route>,
     is_identity: bool,
     /// The straight part of its way that was used last.
     line: Option<Line>,
@@ -37,7 +37,7 @@ struct Clock {
 pub(crate) struct Past {
     /// Among the clocks of the session.
     pub(super) number: usize,
-    pub(super) route: Route,
+    pub(super) route: Arc<Route>,
 }
 
 impl ClockReader {
@@ -142,7 +142,9 @@ impl ClockReader {
     pub(crate) fn read_anew(&mut self) -> Vec<(usize, Past)> {
         self.version = self.clocks.version();
         let mut changed = Vec::new();
-        let routes: Vec<_> = self.read.iter().map(|clock| clock.route.clone()).collect();
+        let routes: Vec<_> = (self.read.iter())
+            .map(|clock| Arc::clone(&clock.route))
+            .collect();
         for (index, clock) in self.read.iter_mut().enumerate() {
             let route = self.clocks.route(clock.number);
             if !self.clocks.is_still(&clock.route, &route) {
@@ -217,7 +219,7 @@ impl ClockReader {
 }
 
 impl Clock {
-    fn new(time_domain: Option<u64>, number: usize, route: Route) -> Self {
+    fn new(time_domain: Option<u64>, number: usize, route: Arc<Route>) -> Self {
         Self {
             time_domain,
             number,
@@ -230,7 +232,7 @@ impl Clock {
     fn past(&self) -> Past {
         Past {
             number: self.number,
-            route: self.route.clone(),
+            route: Arc::clone(&self.route),
         }
     }
 

@@ -8,7 +8,7 @@ use super::{Clocks, Past, Route};
 pub(crate) struct TimeMap {
     clocks: Arc<Clocks>,
     /// By the numbers of marks.
-    marks: Vec<[(Past, Route); 2]>,
+    marks: Vec<[(Past, Arc<Route>); 2]>,
 }
 
 /// Of a range, the time of its start or that of its end; all others are starts.
@@ -20,7 +20,7 @@ pub(crate) enum Side {
 
 impl TimeMap {
     /// `marks` has, by the number of each, the clocks of starts and of ends as they were known then.
-    pub(crate) fn new(clocks: &Arc<Clocks>, marks: Vec<[Past; 2]>) -> Self {
+    pub(crate) fn new(clocks: &Arc<Clocks>, marks: Box<[[Past; 2]]>) -> Self {
         let now = |past: Past| {
             let route = clocks.route(past.number);
             (past, route)

@@ -127,7 +127,7 @@ pub(super) fn label(
     Label {
         name,
         description: Some(facts.join("\n")).filter(|facts| !facts.is_empty()),
-        counter: Some(scale),
+        counter: Some(Box::new(scale)),
         owner: None,
     }
 }

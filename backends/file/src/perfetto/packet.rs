@@ -263,10 +263,33 @@ pub(crate) struct Packets {
     usual: usize,
 }
 
+/// What is left of a stream's packets when all are in the file: as little as can be, since a session may have very
+/// many streams.
+pub(crate) struct Left {
+    tracks: Arc<Tracks>,
+    /// Among the streams of the session, from 0.
+    number: u32,
+    default_track: Option<TrackId>,
+    /// By the timeline's numbers: each place with its lanes.
+    pub(super) places: Box<[(TrackId, Box<[TrackId]>)]>,
+    pub(super) counters: Box<[TrackId]>,
+}
+
+impl Left {
+    pub(super) fn sequence(&self) -> u32 {
+        sequence_of(self.number)
+    }
+}
+
+/// The sequence of the packets of the stream with this number.
+fn sequence_of(number: u32) -> u32 {
+    SESSION_SEQUENCE + 1 + number
+}
+
 impl Packets {
     /// `number` counts the streams from 0.
     pub(crate) fn new(sink: Arc<Sink>, tracks: Arc<Tracks>, number: u32) -> Self {
-        let sequence = SESSION_SEQUENCE + 1 + number;
+        let sequence = sequence_of(number);
         let heads = [false, true].map(|nests| Head::new(sequence, nests));
         Self {
             outlet: Outlet::new(sink),
@@ -285,37 +308,30 @@ impl Packets {
         }
     }
 
-    /// The same sequence for one more time; what is left has no places.
-    pub(super) fn leave(&mut self) -> Self {
-        let sink = Arc::clone(self.outlet.sink());
-        let number = self.sequence - SESSION_SEQUENCE - 1;
-        Self {
+    /// What another file needs to go on; here nothing follows.
+    pub(super) fn leave(&mut self) -> Left {
+        let places = mem::take(&mut self.places).into_iter();
+        Left {
+            tracks: Arc::clone(&self.tracks),
+            number: self.number,
             default_track: self.default_track,
-            places: mem::take(&mut self.places),
-            counters: mem::take(&mut self.counters),
-            ..Self::new(sink, Arc::clone(&self.tracks), number)
+            places: places.map(|(place, lanes)| (place, lanes.into())).collect(),
+            counters: mem::take(&mut self.counters).into(),
         }
     }
 
     /// Goes on in another file, where nothing is described yet.
-    pub(super) fn go_on(&mut self, sink: &Arc<Sink>, base: i64) {
-        self.outlet = Outlet::new(Arc::clone(sink));
-        self.base = base;
-        self.described.clear();
-        self.last = 0;
-    }
-
-    pub(super) fn sequence(&self) -> u32 {
-        self.sequence
-    }
-
-    /// Each place with its lanes, by the timeline's numbers.
-    pub(super) fn places(&self) -> &[(TrackId, Vec<TrackId>)] {
-        &self.places
-    }
-
-    pub(super) fn counters(&self) -> &[TrackId] {
-        &self.counters
+    pub(super) fn again(left: &Left, sink: &Arc<Sink>, base: i64) -> Self {
+        let places = left.places.iter();
+        Self {
+            base,
+            default_track: left.default_track,
+            places: places
+                .map(|(place, lanes)| (*place, lanes.to_vec()))
+                .collect(),
+            counters: left.counters.to_vec(),
+            ..Self::new(Arc::clone(sink), Arc::clone(&left.tracks), left.number)
+        }
     }
 
     /// The place with the next number of the timeline.

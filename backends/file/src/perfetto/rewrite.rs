@@ -9,7 +9,7 @@ use std::path::Path;
 use super::bundle::{bundle, unpack};
 use super::field::{annotation, event, packet, trace};
 use super::framing::{Source, after_packet};
-use super::packet::{Packets, mark_of};
+use super::packet::{Left, Packets, mark_of};
 use crate::merge::{Events, Lane, Rewrite, unknown};
 use crate::outlet::RUN;
 use crate::proto::{Fields, Value};
@@ -25,22 +25,21 @@ pub(super) struct PacketRewrite<'s> {
     source: Source<Take<File>>,
     /// The timestamp that is 0 in the file.
     base: i64,
-    streams: Vec<Packets>,
+    streams: Vec<Left>,
+    /// The packets of the stream that goes to the file now, and its number.
+    present: Option<(u32, Packets)>,
 }
 
 impl<'s> PacketRewrite<'s> {
-    /// `streams` are as they were after they had written all.
-    pub(super) fn begin(sink: &'s Sink, base: i64, mut streams: Vec<Packets>) -> io::Result<Self> {
+    pub(super) fn begin(sink: &'s Sink, base: i64, streams: Vec<Left>) -> io::Result<Self> {
         let (draft, file) = Draft::of(sink)?;
-        for stream in &mut streams {
-            stream.go_on(draft.sink(), base);
-        }
         Ok(Self {
             sink,
             source: Source::new(file.take(draft.len())),
             draft,
             base,
             streams,
+            present: None,
         })
     }
 }
@@ -90,19 +89,26 @@ impl Rewrite for PacketRewrite<'_> {
     }
 
     fn places(&self, stream: u32) -> usize {
-        self.streams[stream as usize].places().len()
+        self.streams[stream as usize].places.len()
     }
 
     fn emitter(&mut self, stream: u32) -> &mut Packets {
-        &mut self.streams[stream as usize]
+        let packets = match self.present.take() {
+            Some(present) if present.0 == stream => present,
+            _ => {
+                let left = &self.streams[stream as usize];
+                let packets = Packets::again(left, self.draft.sink(), self.base);
+                (stream, packets)
+            }
+        };
+        &mut self.present.insert(packets).1
     }
 
     fn complete(&mut self, stream: u32) -> io::Result<()> {
-        let packets = &mut self.streams[stream as usize];
         // The draft keeps an error.
-        let _ = packets.send();
+        let _ = self.emitter(stream).send();
         // Others need the memory.
-        packets.go_on(self.draft.sink(), self.base);
+        self.present = None;
         self.draft.check()
     }
 
@@ -127,7 +133,7 @@ enum Spot {
 }
 
 impl Reader {
-    fn new(base: i64, streams: &[Packets]) -> Self {
+    fn new(base: i64, streams: &[Left]) -> Self {
         let mut reader = Self {
             base,
             streams: HashMap::new(),
@@ -135,13 +141,13 @@ impl Reader {
         };
         for (stream, number) in streams.iter().zip(0..) {
             reader.streams.insert(stream.sequence().into(), number);
-            for ((_, lanes), place) in stream.places().iter().zip(0..) {
+            for ((_, lanes), place) in stream.places.iter().zip(0..) {
                 for (&track, lane) in lanes.iter().zip(0..) {
                     let spot = Spot::Lane { place, lane };
                     reader.tracks.insert((number, track), spot);
                 }
             }
-            for (&track, counter) in stream.counters().iter().zip(0..) {
+            for (&track, counter) in stream.counters.iter().zip(0..) {
                 let spot = Spot::Counter(counter);
                 reader.tracks.insert((number, track), spot);
             }
