@@ -459,7 +459,10 @@ impl fmt::Display for Error {
             Self::Write { what, error, .. } if what.is_empty() => {
                 write!(f, "a write failed: {error}")
             }
-            Self::Write { what, error, .. } => write!(f, "can't write {what}: {error}"),
+            Self::Write { what, error, .. } => {
+                write!(f, "can't write {what}: ")?;
+                error.explain(f)
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::stream::Stream;
 /// Why a write failed: the backend's result code, as small as that.
 ///
 /// `Result<(), WriteError>` is four bytes. [`at`](WriteError::at) adds what was written and where, off the fast path;
-/// `?` turns it into an [`Error`] as it is.
+/// `?` turns it into an [`Error`] as it is, whose text names `at` where the backend was asked.
 ///
 /// ```
 /// use nvtxw::WriteError;
@@ -132,10 +132,9 @@ impl WriteError {
             reason: self.reason(place.stream()),
         }
     }
-}
 
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What was wrong, and what to do about it.
+    pub(crate) fn explain(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(owner) = self.owner() {
             return write!(
                 f,
@@ -143,7 +142,7 @@ impl fmt::Display for WriteError {
                 owner::describe(owner)
             );
         }
-        match *self {
+        match self {
             Self::NO_PLAIN_EVENTS => f.write_str("the stream was opened with `plain_events(false)`: leave that out"),
             Self::ROW_WITH_SCOPE => f.write_str(
                 "a row or payload can't be written through a writer with a scope, which only batches carry: take a writer \
@@ -158,6 +157,17 @@ impl fmt::Display for WriteError {
             ),
             _ => write!(f, "the backend answered {}{}", self.code(), advice(self.code())),
         }
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.explain(f)?;
+        if self.is_own() {
+            return Ok(());
+        }
+        // Neither which write it was nor the backend's reason are known here.
+        f.write_str("; `WriteError::at`, right after the write, tells what was written where and, if the backend tells it, why")
     }
 }
 
