@@ -67,7 +67,7 @@ given that one. Programs with the crate nvtxw get it by NVTXW_CHECK, whatever th
 
 Exit codes:
   0  nothing was found
-  1  something was found
+  1  something was found, or FILE is cut or damaged: what stands before was checked
   2  nothing could be checked, or the program failed";
 
 /// What a capture begins with.

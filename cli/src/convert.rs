@@ -83,7 +83,12 @@ Examples:
   nvtxw convert trace.json -o small.pftrace --config compression=zlib
   zstd -dc trace.json.zst | nvtxw convert - -o - --format chrome | gzip >out.json.gz
   nvtxw convert queries.csv -o queries.pftrace --start begin --end finish --unit us
-  nvtxw convert trace.json --backend ./libNvtxwBackend.so --config output=run";
+  nvtxw convert trace.json --backend ./libNvtxwBackend.so --config output=run
+
+Exit codes:
+  0  all of IN was converted
+  1  IN is cut or damaged, or some of it was refused: the rest was converted; or nothing was, because of `--strict`
+  2  nothing was converted: wrong options, or a file that can't be read or written";
 
 /// What the built-in backend writes.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -196,21 +201,7 @@ pub fn run(options: &Options) -> Result<()> {
             }
         )));
     }
-    let read = read.map_err(|error| match error {
-        Error::Input { path, problem } => Error::Input {
-            path,
-            problem: format!("{problem}; what stands before is converted"),
-        },
-        Error::Io {
-            operation: "read",
-            path,
-            error,
-        } => Error::Input {
-            path,
-            problem: format!("reading on failed ({error}); what stands before is converted"),
-        },
-        other => other,
-    });
+    let read = read.map_err(|error| cut(error, "converted"));
     let written = write(options, trace, flows);
     match (read, written) {
         (Err(error), Err(further)) => {
@@ -238,6 +229,21 @@ fn read_as(
     }
 }
 
+/// The error of a file that can't be read on, of which what stands before is `done`.
+fn cut(error: Error, done: &str) -> Error {
+    let (path, problem) = match error {
+        Error::Input { path, problem } => (path, problem),
+        Error::Io {
+            operation: "read",
+            path,
+            error,
+        } => (path, format!("reading on failed ({error})")),
+        other => return other,
+    };
+    let path = path.display();
+    Error::Findings(format!("{path}: {problem}; what stands before is {done}"))
+}
+
 /// Opens `path`, and decompresses it.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     input::open(path, &ProgressBar::hidden())
@@ -262,7 +268,7 @@ pub fn onto(
     let written = write::write(&mut session, trace, flows, |_| {})?;
     session.end()?;
     written.judge(path)?;
-    read
+    read.map_err(|error| cut(error, "checked"))
 }
 
 /// What the input is, by what it begins with.

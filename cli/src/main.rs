@@ -36,8 +36,9 @@ Examples:
 
 Exit codes:
   0  all is well
-  1  done, and what was found is not well: warnings with `--strict`, a file that was cut or damaged, no backend, findings of `check`
-  2  not done, or not all: wrong options, or a file that can't be read or written";
+  1  done, and what was found is not well: a file that is cut or damaged, or of which something was refused; warnings with `--strict`,
+     no backend, findings of `check`
+  2  not done: wrong options, or a file that can't be read or written";
 
 #[derive(Subcommand)]
 enum Command {

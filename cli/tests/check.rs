@@ -110,6 +110,14 @@ fn other_traces_are_converted_and_checked() {
         (&*said.out, &*said.err, said.code),
         ("no findings\n", "", 0)
     );
+    // As of a capture, what stands before a cut is checked.
+    fs::write(&path, r#"[{"ph":"i","ts":1},{"ph":"#).unwrap();
+    let said = check(&[path.to_str().unwrap()]);
+    let cut = format!(
+        "error: {}: line 1, byte 20: the file ends inside an event; what stands before is checked\n",
+        path.display()
+    );
+    assert_eq!((&*said.out, said.err, said.code), ("no findings\n", cut, 1));
     fs::write(&path, "\u{0}\u{1}").unwrap();
     let said = check(&[path.to_str().unwrap()]);
     assert_eq!((&*said.out, said.code), ("", 2));

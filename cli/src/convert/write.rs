@@ -124,10 +124,7 @@ impl Written {
             1 => format!("an event is left out: {refusal}"),
             refused => format!("{refused} events are left out, the first for this: {refusal}"),
         };
-        Err(Error::Input {
-            path: input.to_owned(),
-            problem,
-        })
+        Err(Error::Findings(format!("{}: {problem}", input.display())))
     }
 }
 
