@@ -25,7 +25,7 @@ pub struct Options {
     /// The capture, perhaps compressed by gzip or zstd; `-` is standard input
     #[arg(value_name = "FILE")]
     input: PathBuf,
-    /// The library of the backend; without it, the built-in one
+    /// The library of the backend; without it, the built-in one, which must be told its `path`
     #[arg(long, value_name = "LIBRARY")]
     backend: Option<PathBuf>,
     /// An option of the session, whatever it was when it was captured; may be given several times
@@ -58,15 +58,20 @@ fn pair(text: &str) -> std::result::Result<(String, String), String> {
 
 /// Makes the calls, and says what came of them.
 pub fn run(options: &Options) -> Result<()> {
+    let output = options.config.iter().rfind(|(key, _)| key == "path");
+    if let Some((_, output)) = output {
+        input::spare(&options.input, Path::new(output))?;
+    } else if options.backend.is_none() {
+        return Err(Error::Usage(
+            "the built-in backend is not told where to write: add `--config path=FILE`, or name another backend with `--backend`"
+                .to_owned(),
+        ));
+    }
     let backend = options.backend.as_deref().map(load).transpose()?;
     let relay = match &backend {
         None => Relay::to_instance(nvtxw_file::in_process()),
         Some(backend) => relay(backend)?,
     };
-    let output = options.config.iter().rfind(|(key, _)| key == "path");
-    if let Some((_, output)) = output {
-        input::spare(&options.input, Path::new(output))?;
-    }
     let bar = progress::bytes("replaying");
     let input = input::open(&options.input, &bar)?;
     let replayed = replay(input, &options.input, relay, &options.config);

@@ -241,7 +241,7 @@ fn what_can_not_be_replayed_is_told() {
     fs::write(&file, "{}").unwrap();
     let name = file.to_str().unwrap();
     said(
-        &replay(&[name], None),
+        &replay(&[name, "--config", "path=none"], None),
         2,
         "",
         &format!(
@@ -252,7 +252,15 @@ fn what_can_not_be_replayed_is_told() {
     let capture = capture("refused.nvtxw");
     let capture = capture.to_str().unwrap();
     said(
-        &replay(&[capture, "--config", "format=xml"], None),
+        &replay(&[capture], None),
+        2,
+        "",
+        "error: the built-in backend is not told where to write: add `--config path=FILE`, or name another backend with \
+         `--backend`\n",
+    );
+    let format = ["--config", "path=none", "--config", "format=xml"];
+    said(
+        &replay(&[&[capture][..], &format].concat(), None),
         2,
         "",
         &format!(
