@@ -31,6 +31,8 @@ pub(super) fn read(source: impl Read, path: &Path, reading: &ProgressBar) -> Res
     let mut summary = perfetto::read(bar.wrap_read(file));
     bar.finish_and_clear();
     summary.format = "capture";
+    // The file's, which the capture has not.
+    summary.facts.0.remove("nvtxw.time_base");
     summary.damage = damage(&replayed).or(summary.damage);
     summary.warnings = warnings(&replayed);
     Ok(summary)

@@ -48,6 +48,9 @@ fn a_capture_shows_what_a_file_of_its_calls_does() {
     let file = scene(&path);
     let found = info(&path);
     assert_eq!(found["format"], "capture");
+    // Only what the capture tells, and nothing of the file that is made of it.
+    let facts = found["facts"].as_object().unwrap();
+    assert!(!facts.contains_key("nvtxw.time_base"), "{facts:?}");
     perfetto::check_figures(&found);
     // The backend that writes the file refuses it; that which captures doesn't know.
     let warnings = found["warnings"].as_array().unwrap();
