@@ -3,7 +3,7 @@
 mod probe;
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -160,7 +160,10 @@ fn candidates(options: &Options) -> Result<Vec<Candidate>> {
     let mut all = Vec::new();
     if let Some(library) = &options.library {
         // A bare name is one that the loader would look for.
-        let library = Path::new(".").join(library);
+        let library = match is_bare(library) {
+            true => Path::new(".").join(library),
+            false => library.clone(),
+        };
         all.push(candidate(
             Place::Argument,
             Some(library.into_os_string()),
@@ -178,12 +181,17 @@ fn candidates(options: &Options) -> Result<Vec<Candidate>> {
     Ok(all)
 }
 
+/// Whether it is a file name without a place.
+fn is_bare(library: &Path) -> bool {
+    library.parent() == Some(Path::new(""))
+}
+
 fn candidate(place: Place, library: Option<OsString>, searched: bool) -> Result<Candidate> {
-    let is_bare = |library: &OsStr| Path::new(library).parent() == Some(Path::new(""));
     let exists = library
         .as_deref()
+        .map(Path::new)
         .filter(|library| !is_bare(library))
-        .map(|library| Path::new(library).exists());
+        .map(Path::exists);
     let loaded = match &library {
         Some(library) if exists != Some(false) => probe::in_child(library)?,
         _ => Loaded::default(),

@@ -284,6 +284,20 @@ fn what_is_wrong_with_a_library_is_told() {
 }
 
 #[test]
+fn a_library_is_shown_as_it_was_given() {
+    // A file name without a place is of the working folder.
+    for (given, shown) in [("./x", "./x"), ("x", "./x"), ("../x", "../x")] {
+        let run = Run {
+            arguments: vec![given],
+            ..Run::default()
+        };
+        let output = run.output(&[]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with(&format!("{shown}: not there\n")), "{text}");
+    }
+}
+
+#[test]
 fn a_program_that_is_not_there_is_named() {
     let output = Run {
         arguments: vec!["--program", "/nowhere/simulator"],
