@@ -196,8 +196,9 @@ fn a_device_without_room_is_told_when_the_session_begins() {
         let error = error.map(|_| ()).unwrap_err().to_string();
         let want = match FILES.contains(&format) {
             true => "writing /dev/full: No space left on device (os error 28)",
-            // It is no folder.
-            false => "can't create the folder /dev/full: File exists (os error 17)",
+            false => {
+                "/dev/full exists and is no folder, as a Parquet dataset is: give another `path`, or remove it"
+            }
         };
         assert!(error.contains(want), "{error}");
     }
@@ -213,7 +214,9 @@ fn a_file_that_exists_is_kept() {
         let shown = path.display();
         let want = match FILES.contains(&format) {
             true => format!("{shown} exists: remove it, or set `overwrite=true` to replace it"),
-            false => format!("can't create the folder {shown}: File exists (os error 17)"),
+            false => format!(
+                "{shown} exists and is no folder, as a Parquet dataset is: give another `path`, or remove it"
+            ),
         };
         assert!(error.ends_with(&want), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), b"precious");

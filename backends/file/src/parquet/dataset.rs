@@ -95,6 +95,12 @@ impl Dataset {
                         "can't create the folder {shown}: what it is in doesn't exist ({error})"
                     )
                 }
+                // A folder that is there is taken.
+                io::ErrorKind::AlreadyExists => {
+                    format!(
+                        "{shown} exists and is no folder, as a Parquet dataset is: give another `path`, or remove it"
+                    )
+                }
                 _ => format!("can't create the folder {shown}: {error}"),
             })
         };

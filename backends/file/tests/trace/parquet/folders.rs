@@ -177,8 +177,11 @@ fn folders_that_can_not_be_made_and_those_that_go_are_told() {
     assert!(refusal(&path).starts_with(&want), "{}", refusal(&path));
     let file = dir.path().join("file");
     fs::write(&file, "precious").unwrap();
-    let want = format!("can't create the folder {}: ", file.display());
-    assert!(refusal(&file).starts_with(&want), "{}", refusal(&file));
+    let want = format!(
+        "{} exists and is no folder, as a Parquet dataset is: give another `path`, or remove it",
+        file.display()
+    );
+    assert_eq!(refusal(&file), want);
     assert_eq!(fs::read(&file).unwrap(), b"precious");
 
     let run = parquet("window=2|part=10");
