@@ -5,6 +5,7 @@
 
 mod facts;
 mod known;
+mod points;
 mod ratio;
 mod reader;
 mod relation;

@@ -85,10 +85,7 @@ impl State {
     fn tell_relation(&self, relation: &Relation, key: &str, facts: &mut Vec<(String, Told)>) {
         let [one, other] = relation.clocks.map(|clock| &*self.clocks[clock].name);
         facts.push((key.to_owned(), Told::Text(format!("{one} = {other}"))));
-        facts.push((
-            format!("{key}.points"),
-            Told::Number(relation.instants().len() as i64),
-        ));
+        facts.push((format!("{key}.points"), Told::Number(relation.len() as i64)));
         for (instant, index) in relation.instants().zip(0..TOLD) {
             let instant = Told::Text(instant.to_string());
             facts.push((format!("{key}.point.{index}"), instant));

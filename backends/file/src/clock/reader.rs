@@ -199,8 +199,8 @@ impl ClockReader {
     /// What a time of an earlier epoch is now.
     pub(crate) fn moved(&self, epoch: u32, number: u8, time: i64) -> Option<i64> {
         let number = usize::from(number);
-        let past = self.past.iter().find(|(past, _)| *past == epoch);
-        match past.and_then(|(_, routes)| routes.get(number)) {
+        let past = self.past.binary_search_by_key(&epoch, |(past, _)| *past);
+        match past.ok().and_then(|at| self.past[at].1.get(number)) {
             Some(route) => self.clocks.moved(time, route, &self.read[number].route),
             None => Some(time),
         }

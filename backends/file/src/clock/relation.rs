@@ -2,6 +2,7 @@
 
 use super::facts::Instant;
 use super::known::{Known, NANOSECONDS};
+use super::points::{Point, Points, Side, Slope};
 use super::ratio::{Ratio, Round};
 
 /// Times between two ticks, on the way from one clock to the next: so many bits behind the point.
@@ -15,26 +16,9 @@ pub(super) struct Relation {
     /// Which clocks, by their numbers.
     pub(super) clocks: [usize; 2],
     known: [Known; 2],
-    /// Ascending on both clocks.
-    points: Vec<Point>,
+    points: Points,
     /// The version that something was added in last.
     pub(super) last: u64,
-}
-
-#[derive(Debug)]
-struct Point {
-    /// On either clock.
-    at: [i64; 2],
-    /// The version from which on it is known.
-    since: u64,
-    slope: Option<Slope>,
-}
-
-/// Ticks of the second clock for each one of the first.
-#[derive(Clone, Copy, Debug)]
-struct Slope {
-    ratio: Ratio,
-    since: u64,
 }
 
 /// Part of the way from one clock to another, where it is straight.
@@ -62,7 +46,7 @@ impl Relation {
         Self {
             clocks,
             known,
-            points: Vec::new(),
+            points: Points::default(),
             last: 0,
         }
     }
@@ -78,10 +62,13 @@ impl Relation {
             ratio,
             since: version,
         });
-        let index = self.points.partition_point(|point| point.at[0] < at[0]);
-        let (before, after) = self.points.split_at_mut(index);
-        match after.first_mut() {
-            Some(known) if known.at == at => {
+        let next =
+            |side, is_beyond: &dyn Fn(&Point) -> bool| self.points.next(side, u64::MAX, is_beyond);
+        let before = next(Side::Before, &|point| point.at[0] < at[0]);
+        let after = next(Side::After, &|point| point.at[0] >= at[0]);
+        if let Some(number) = after {
+            let known = self.points.get_mut(number);
+            if known.at == at {
                 return match (known.slope, slope) {
                     (_, None) => Ok(false),
                     (Some(known), Some(slope)) if known.ratio == slope.ratio => Ok(false),
@@ -93,17 +80,16 @@ impl Relation {
                     }
                 };
             }
-            Some(next) if next.at[0] == at[0] || next.at[1] <= at[1] => {
-                return Err(Contradiction::Point(next.at));
+            if known.at[0] == at[0] || known.at[1] <= at[1] {
+                return Err(Contradiction::Point(known.at));
             }
-            _ => {}
         }
-        match before.last() {
+        match before.map(|number| self.points.get(number)) {
             Some(last) if last.at[1] >= at[1] => return Err(Contradiction::Point(last.at)),
             _ => {}
         }
         let since = version;
-        self.points.insert(index, Point { at, since, slope });
+        self.points.insert(Point { at, since, slope });
         self.last = version;
         Ok(true)
     }
@@ -111,22 +97,25 @@ impl Relation {
     /// The way from clock `from` of the two at `ticks`, as it was known in `version`.
     pub(super) fn line(&self, from: usize, ticks: i64, version: u64) -> Option<Line> {
         let to = 1 - from;
-        let known = |point: &&Point| point.since <= version;
-        let index = (self.points).partition_point(|point| point.at[from] <= ticks);
-        let (before, after) = self.points.split_at(index);
-        let mut before = before.iter().rev().filter(known);
-        let mut after = after.iter().filter(known);
-        let (start, ratio, lowest, highest) = match (before.next(), after.next()) {
+        let next = |side, is_beyond: &dyn Fn(&Point) -> bool| {
+            let number = self.points.next(side, version, is_beyond)?;
+            Some(self.points.get(number))
+        };
+        let before = next(Side::Before, &|point| point.at[from] <= ticks);
+        let after = next(Side::After, &|point| point.at[from] > ticks);
+        let (start, ratio, lowest, highest) = match (before, after) {
             (Some(start), Some(end)) => {
                 let ratio = between(start, end, from);
                 (start, ratio, start.at[from], end.at[from])
             }
             (Some(last), None) => {
-                let ratio = self.outside(last, before.next(), from, version);
+                let inner = next(Side::Before, &|point| point.at[from] < last.at[from]);
+                let ratio = self.outside(last, inner, from, version);
                 (last, ratio, last.at[from], i64::MAX)
             }
             (None, Some(first)) => {
-                let ratio = self.outside(first, after.next(), from, version);
+                let inner = next(Side::After, &|point| point.at[from] > first.at[from]);
+                let ratio = self.outside(first, inner, from, version);
                 (first, ratio, i64::MIN, first.at[from])
             }
             (None, None) => return None,
@@ -159,9 +148,14 @@ impl Relation {
         }
     }
 
-    /// All instants so far.
-    pub(super) fn instants(&self) -> impl ExactSizeIterator<Item = Instant> + '_ {
-        self.points.iter().map(|point| Instant {
+    /// How many instants there are so far.
+    pub(super) fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// All of them.
+    pub(super) fn instants(&self) -> impl Iterator<Item = Instant> + '_ {
+        self.points.from(0, i64::MIN).map(|point| Instant {
             at: point.at,
             slope: point.slope.map(|slope| slope.ratio.to_f64()),
         })
@@ -174,8 +168,8 @@ impl Relation {
         low: i128,
         high: i128,
     ) -> impl Iterator<Item = i64> + '_ {
-        let first = (self.points).partition_point(|point| i128::from(point.at[of]) < low);
-        let points = self.points[first..].iter().map(move |point| point.at[of]);
+        let low = low.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        let points = self.points.from(of, low).map(move |point| point.at[of]);
         points.take_while(move |ticks| i128::from(*ticks) <= high)
     }
 }

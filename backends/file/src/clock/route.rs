@@ -104,13 +104,16 @@ impl Route {
         (first, last): (i64, i64),
         relations: &[Relation],
     ) -> bool {
+        let is_other =
+            |ticks: &i64| self.nanoseconds(*ticks, relations) != new.nanoseconds(*ticks, relations);
+        if [first, last].iter().any(is_other) {
+            return true;
+        }
         // Both are straight between these.
-        let mut marks = vec![first, last];
+        let mut marks = Vec::new();
         self.corners((first, last), relations, &mut marks);
         new.corners((first, last), relations, &mut marks);
-        marks
-            .into_iter()
-            .any(|ticks| self.nanoseconds(ticks, relations) != new.nanoseconds(ticks, relations))
+        marks.iter().any(is_other)
     }
 
     /// Finds the ticks from `first` to `last` next to those at which the way may bend.
