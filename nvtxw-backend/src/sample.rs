@@ -107,6 +107,12 @@ impl<'a> CounterBatch<'a> {
         }
     }
 
+    /// Whether it is a sample that came alone, in no batch.
+    #[inline]
+    pub fn is_single(&self) -> bool {
+        matches!(self.times, Times::One(_))
+    }
+
     /// The counter.
     pub fn counter(&self) -> &Arc<Counter> {
         self.counter
@@ -331,6 +337,13 @@ impl CounterSample<'_> {
     #[inline]
     pub fn time(&self) -> i64 {
         self.time
+    }
+
+    /// The bytes of a sample of fixed size: each field of a group whose schema is [plain](crate::Schema::is_plain) is in its
+    /// [place](crate::Field::offset), and a scalar counter's value at the start.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
     }
 
     /// Where the sample belongs: the scope that it names, else that of its [batch](CounterBatch::scope).

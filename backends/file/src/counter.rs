@@ -11,6 +11,7 @@ pub(crate) use self::meaning::Meaning;
 use self::meaning::label;
 pub(crate) use self::naming::{Named, Naming};
 use crate::format::Number;
+use crate::plain::{Load, Loaded};
 use crate::track::{Label, TrackId, Tracks};
 
 /// The tracks of a counter, or of the counters of a group, in the order of a sample's values, and
@@ -81,6 +82,47 @@ fn group(counter: &Counter, parent: TrackId, tracks: &Tracks) -> TrackId {
         owner: None,
     };
     tracks.group(parent, counter.id(), label)
+}
+
+/// Where a sample has its values, in the order of [`tracks`], and how each is read; `None` if some are no plain numbers.
+pub(crate) fn places(counter: &Counter) -> Option<Vec<(Load, usize)>> {
+    let schema = match counter.kind() {
+        CounterKind::Scalar(ty) => return Some(vec![(Load::of_type(*ty)?, 0)]),
+        CounterKind::Group(schema) => Some(schema).filter(|schema| schema.is_plain())?,
+    };
+    let mut places = Vec::new();
+    for field in schema.fields() {
+        match field.role() {
+            FieldRole::Time(_) | FieldRole::Scope => continue,
+            FieldRole::Plain => {}
+            _ => return None,
+        }
+        add_places(field, 0, &mut places)?;
+    }
+    Some(places)
+}
+
+/// Adds those of a field of what begins at `base`.
+fn add_places(field: &Field, base: usize, places: &mut Vec<(Load, usize)>) -> Option<()> {
+    if field.is_hidden() {
+        return Some(());
+    }
+    for index in 0..field.count().unwrap_or(1) {
+        let at = base + field.offset() + index * field.size();
+        let load = match field.kind() {
+            FieldKind::Scalar(ty) => Load::of_type(*ty)?,
+            FieldKind::Enum(meaning) => Load::unsigned(meaning.size()),
+            FieldKind::Struct(schema) => {
+                for field in schema.fields() {
+                    add_places(field, at, places)?;
+                }
+                continue;
+            }
+            FieldKind::Text(_) | FieldKind::Union(_) => return None,
+        };
+        places.push((load, at));
+    }
+    Some(())
 }
 
 /// Whether samples of the counter differ in what they hold.
@@ -154,6 +196,19 @@ impl Sample {
             None => index,
             Some(naming) => naming.number(index),
         }
+    }
+
+    /// Reads a sample whose values are at these [places].
+    #[inline]
+    pub(crate) fn read(&mut self, bytes: &[u8], places: &[(Load, usize)]) {
+        self.values.clear();
+        let values = places.iter().map(|(load, at)| match load.read(bytes, *at) {
+            Loaded::Signed(value) => Number::Int(value),
+            Loaded::Unsigned(value) | Loaded::Address(value) => value.into(),
+            Loaded::Single(value) => Number::Float(value.into()),
+            Loaded::Double(value) => Number::Float(value),
+        });
+        self.values.extend(values);
     }
 
     fn begin(&mut self, field: &Field, is_array: bool) {

@@ -288,6 +288,7 @@ mod domains;
 mod flow;
 mod flusher;
 mod format;
+mod ids;
 mod intern;
 mod json;
 mod lane;

@@ -173,6 +173,16 @@ impl Load {
         })
     }
 
+    /// Of an integer without a sign of so many bytes: 1, 2, 4 or 8.
+    pub(crate) fn unsigned(size: usize) -> Self {
+        match size {
+            1 => Self::U8,
+            2 => Self::U16,
+            4 => Self::U32,
+            _ => Self::U64,
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn read(self, payload: &(impl Payload + ?Sized), at: usize) -> Loaded {
         match self {

@@ -3,11 +3,11 @@
 //! A range stays with the stream that it was started in, which alone knows what was written of it.
 //! The end from another stream is left in that stream's mailbox.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nvtxw_backend::{Schema, StreamInfo};
 
+use crate::ids::IdMap;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// So many locks, for many threads.
@@ -15,7 +15,7 @@ const SHARDS: usize = 16;
 
 /// The ranges of a session that have not ended, by their IDs.
 #[derive(Default)]
-pub(crate) struct OpenRanges([Mutex<HashMap<u64, Vec<Open>>>; SHARDS]);
+pub(crate) struct OpenRanges([Mutex<IdMap<u64, Vec<Open>>>; SHARDS]);
 
 struct Open {
     /// The number of its stream.
@@ -141,7 +141,7 @@ impl OpenRanges {
         Ok(())
     }
 
-    fn shard(&self, id: u64) -> MutexGuard<'_, HashMap<u64, Vec<Open>>> {
+    fn shard(&self, id: u64) -> MutexGuard<'_, IdMap<u64, Vec<Open>>> {
         // Many producers count their IDs.
         let shard = &self.0[id as usize % SHARDS];
         shard.lock().unwrap_or_else(PoisonError::into_inner)

@@ -7,7 +7,6 @@ mod place;
 mod sampled;
 mod usual;
 
-use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
 
@@ -24,6 +23,7 @@ use crate::clock::{ClockReader, Past};
 use crate::counter::Sample;
 use crate::flusher::Flush;
 use crate::format::{Format, FormatStream, Half};
+use crate::ids::IdMap;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::ranges::Mailbox;
 use crate::session::{Closed, Shared, with_lost};
@@ -48,13 +48,13 @@ pub(crate) struct StreamIn<F: Format> {
     /// The fields of an event that can't be ready when it comes.
     fields: Writer,
     /// The timeline's places, by scope.
-    places: HashMap<u64, u32>,
+    places: IdMap<u64, u32>,
     /// The one of them that was used last.
     last_place: Option<(u64, u32)>,
     /// Those of processes and threads that events name.
-    os_places: HashMap<OsId, u32>,
+    os_places: IdMap<OsId, u32>,
     /// The first place on each track.
-    track_places: HashMap<TrackId, u32>,
+    track_places: IdMap<TrackId, u32>,
     /// Which ranges were usual last, by what is known of clocks now.
     usual: Option<Usual>,
     /// That of the last usual range, for as long as nothing else comes to the timeline.
@@ -71,7 +71,7 @@ pub(crate) struct StreamIn<F: Format> {
     /// Counters and groups in a scope.
     counters: Vec<Sampled>,
     /// Indices of `counters`, by scope and counter.
-    counter_indices: HashMap<(u64, u64), usize>,
+    counter_indices: IdMap<(u64, u64), usize>,
     sample: Sample,
 }
 
@@ -86,10 +86,10 @@ impl<F: Format> StreamIn<F> {
             timeline: Timeline::within(shared.limits, &shared.budget),
             out: shared.format.open_stream(info, &shared.tracks, number),
             fields: Writer::default(),
-            places: HashMap::new(),
+            places: IdMap::default(),
             last_place: None,
-            os_places: HashMap::new(),
-            track_places: HashMap::new(),
+            os_places: IdMap::default(),
+            track_places: IdMap::default(),
             usual: None,
             chain: None,
             clocks: ClockReader::new(Arc::clone(&shared.clocks)),
@@ -97,7 +97,7 @@ impl<F: Format> StreamIn<F> {
             marks: Vec::new(),
             epochs: Vec::new(),
             counters: Vec::new(),
-            counter_indices: HashMap::new(),
+            counter_indices: IdMap::default(),
             sample: Sample::default(),
         };
         if let Some(claim) = Claim::of(info) {

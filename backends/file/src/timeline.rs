@@ -13,7 +13,6 @@ mod part;
 mod retime;
 mod writing;
 
-use std::collections::HashMap;
 use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,6 +25,7 @@ use self::part::{Item, Kind, Part};
 use self::retime::Marks;
 pub(crate) use self::retime::Written;
 use crate::budget::{Budget, Share};
+use crate::ids::IdMap;
 use crate::lane::Lanes;
 use crate::proto::Writer;
 use crate::tally::Tally;
@@ -184,7 +184,7 @@ pub(crate) struct Timeline {
     filled: usize,
     places: Vec<Place>,
     /// By range ID.
-    starts: HashMap<u64, Start>,
+    starts: IdMap<u64, Start>,
     sums: Vec<Sum>,
     orders: u64,
     /// Where the last item that was written starts.

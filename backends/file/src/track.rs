@@ -5,6 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nvtxw_backend::{Domain, PredefinedScope, ResourceType, Scope, ScopeRef, Segment, StreamInfo};
 
+use crate::ids::IdSet;
+
 /// Readers follow a hundred ancestors: what is deeper is one track with the rest of its path as
 /// name. Leaves room for domain, counter group and counter.
 const MAX_DEPTH: usize = 90;
@@ -277,7 +279,7 @@ impl Tracks {
     pub(crate) fn describe(
         &self,
         track: TrackId,
-        known: &mut HashSet<TrackId>,
+        known: &mut IdSet<TrackId>,
         mut show: impl FnMut(TrackId, &Track),
     ) {
         let inner = self.lock();

@@ -3,10 +3,11 @@
 //! The first step of a scope's path is a process, and the rest of it a thread there. What has no
 //! scope is a thread, or a counter, of a process that stands for the session.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::ids::IdSet;
 use crate::json;
 use crate::proto::Writer;
 use crate::track::{Scale, Track, TrackId, TrackKind, Tracks};
@@ -33,7 +34,7 @@ pub(super) struct Spot {
 impl Spot {
     pub(super) fn of(track: TrackId, tracks: &Tracks) -> Self {
         let mut path: Vec<Track> = Vec::new();
-        tracks.describe(track, &mut HashSet::new(), |_, track| {
+        tracks.describe(track, &mut IdSet::default(), |_, track| {
             path.push(track.clone())
         });
         let ranks = path.iter().map(|track| track.rank).collect();

@@ -426,12 +426,7 @@ impl Builder<'_> {
                 Arg::number(head(load_tag(load)), offset, load)
             }
             FieldKind::Enum(meaning) => {
-                let load = match meaning.size() {
-                    1 => Load::U8,
-                    2 => Load::U16,
-                    4 => Load::U32,
-                    _ => Load::U64,
-                };
+                let load = Load::unsigned(meaning.size());
                 self.flow(field.correlation(), offset, load);
                 match meaning.as_bool(0) {
                     Some(_) => Arg::truth(head(tag(annotation::BOOL, VARINT)), offset),

@@ -121,6 +121,9 @@ impl Encoder {
         out: &mut Writer,
     ) {
         let plain = event.plain_but_message();
+        if matches!(half, Half::Second(_)) && plain.is_some() && self.has_nothing(event) {
+            return;
+        }
         // Names may repeat where several payloads meet.
         self.names.begin(match half {
             Half::Second(first) => Some(Some(first)),
@@ -164,6 +167,13 @@ impl Encoder {
         for &flow in &*flows {
             out.fixed64(event::FLOW_IDS, flow);
         }
+    }
+
+    /// Whether there is nothing that a plain event could change of the range that it ends.
+    fn has_nothing(&mut self, event: &Event<'_>) -> bool {
+        event.message().is_none()
+            && event.category().or(event.color()).is_none()
+            && self.plans.get(event.schema(), &mut self.texts).is_bare()
     }
 
     /// The message; if there is none, the name of the schema or the kind.

@@ -1,6 +1,5 @@
 //! Packets: from ordered events to the bytes of the file.
 
-use std::collections::HashSet;
 use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,8 +8,10 @@ use nvtxw_backend::Result;
 
 use super::descriptor::descriptor;
 use super::field::{annotation, attributes, clock_snapshot, defaults, event, packet, trace};
+use super::value::ValueEvent;
 use crate::base::shift;
 use crate::format::{Fact, FactValue, Number};
+use crate::ids::IdSet;
 use crate::outlet::Outlet;
 use crate::proto::{self, SMALL, Tail, Writer, tag_byte, varint};
 use crate::sink::Sink;
@@ -238,6 +239,9 @@ fn begin_event(kind: u64, track: Option<TrackId>, out: &mut Writer) {
     }
 }
 
+/// So many tracks that were used are known without a search.
+const RECENT: usize = 16;
+
 /// A stream's packets, on their way to the file.
 pub(crate) struct Packets {
     outlet: Outlet,
@@ -255,10 +259,12 @@ pub(crate) struct Packets {
     /// By the timeline's numbers: each place with its lanes.
     places: Vec<(TrackId, Vec<TrackId>)>,
     counters: Vec<TrackId>,
+    /// Of each counter, for what is made ready.
+    values: Vec<Option<ValueEvent>>,
     /// The tracks that this sequence has described.
-    described: HashSet<TrackId>,
-    /// The one of them that was used last, or 0.
-    last: TrackId,
+    described: IdSet<TrackId>,
+    /// Some of them, by their low bits; 0 is none.
+    recent: [TrackId; RECENT],
     /// How long the fields of the last ready range were.
     usual: usize,
 }
@@ -303,8 +309,9 @@ impl Packets {
             default_track: None,
             places: Vec::new(),
             counters: Vec::new(),
-            described: HashSet::new(),
-            last: 0,
+            values: Vec::new(),
+            described: IdSet::default(),
+            recent: [0; RECENT],
         }
     }
 
@@ -342,6 +349,7 @@ impl Packets {
     /// Returns the counter's number.
     pub(crate) fn add_counter(&mut self, counter: TrackId) -> u32 {
         self.counters.push(counter);
+        self.values.push(ValueEvent::new(counter));
         (self.counters.len() - 1) as u32
     }
 
@@ -461,7 +469,14 @@ impl Packets {
     }
 
     /// Appends a counter's value as it is in the file.
+    #[inline]
     pub(crate) fn make_value(&mut self, out: &mut Writer, counter: u32, time: u64, number: Number) {
+        if let Some(head) = self.ready_heads[0]
+            && let Some(Some(event)) = self.values.get(counter as usize)
+            && event.write(head, time, number, out).is_some()
+        {
+            return;
+        }
         let track = Some(self.counters[counter as usize]);
         self.heads[0].event(out, event::COUNTER, track, time, 0, |out| {
             value(number, out);
@@ -501,9 +516,9 @@ impl Packets {
     }
 
     fn use_track(&mut self, track: TrackId) {
-        if self.last != track {
+        if self.recent[track as usize % RECENT] != track {
             self.describe(track);
-            self.last = track;
+            self.recent[track as usize % RECENT] = track;
         }
     }
 

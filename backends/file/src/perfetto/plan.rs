@@ -1,7 +1,5 @@
 //! How the payloads of a schema become annotations, worked out once.
 
-use std::collections::HashMap;
-
 use nvtxw_backend::{Event, Field, Schema};
 
 use super::annotation::{Annotator, known};
@@ -9,6 +7,7 @@ use super::arg::{Args, Head, load_tag};
 use super::encoder::Tables;
 use super::field::event;
 use super::quick::Quick;
+use crate::ids::IdMap;
 use crate::plain::{Copied, Load, Loaded};
 use crate::proto::{SLOT, Writer, varint_len};
 
@@ -17,7 +16,7 @@ use crate::proto::{SLOT, Writer, varint_len};
 pub(super) struct Plans {
     all: Vec<Plan>,
     /// Indices of `all`, by schema.
-    indices: HashMap<u64, usize>,
+    indices: IdMap<u64, usize>,
     /// The schema that was asked for last, and its index.
     last: Option<(u64, usize)>,
 }
@@ -74,6 +73,11 @@ impl Plan {
             quick: Quick::new(schema, texts),
             args: Args::of(schema, texts),
         }
+    }
+
+    /// Whether events of the schema have no fields besides their attributes.
+    pub(super) fn is_bare(&self) -> bool {
+        self.steps.is_empty()
     }
 
     /// How usual ranges of the schema are written, if there is such a thing.

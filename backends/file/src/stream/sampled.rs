@@ -5,6 +5,7 @@ use nvtxw_backend::{Counter, CounterBatch, CounterSample, NoValueReason, Result,
 use super::StreamIn;
 use crate::counter::{self, Meaning, Naming};
 use crate::format::{Format, FormatStream, Number};
+use crate::plain::Load;
 use crate::timeline::{Content, On};
 use crate::track::TrackId;
 
@@ -12,6 +13,8 @@ use crate::track::TrackId;
 pub(super) struct Sampled {
     /// Its values in the order of a sample, or of their names.
     values: Vec<Tracked>,
+    /// Where a sample has them, if they are plain numbers.
+    places: Option<Vec<(Load, usize)>>,
     /// Where samples differ.
     naming: Option<Naming>,
 }
@@ -39,6 +42,7 @@ impl<F: Format> StreamIn<F> {
         let values = tracked.collect();
         self.counters.push(Sampled {
             values,
+            places: counter::places(counter),
             naming: counter::differs(counter).then(Naming::default),
         });
         self.counter_indices.insert(key, self.counters.len() - 1);
@@ -47,7 +51,12 @@ impl<F: Format> StreamIn<F> {
 
     /// Gathers the values of a sample of the counter with this index. New names get tracks.
     fn gather(&mut self, sample: &CounterSample<'_>, counter: &Counter, index: usize) {
-        self.sample.naming = self.counters[index].naming.take();
+        let sampled = &mut self.counters[index];
+        if let Some(places) = &sampled.places {
+            self.sample.read(sample.bytes(), places);
+            return;
+        }
+        self.sample.naming = sampled.naming.take();
         self.sample.clear();
         sample.visit(&mut self.sample);
         let Some(naming) = &mut self.sample.naming else {
@@ -83,7 +92,9 @@ impl<F: Format> StreamIn<F> {
             .number(self.info.domain(), samples.time_domain());
         let clock = number.map_err(|refusal| self.refused(refusal))?;
         self.timeline.clocks = [clock; 2];
-        self.timeline.begin_batch(samples.ordering());
+        if !samples.is_single() {
+            self.timeline.begin_batch(samples.ordering());
+        }
         // Samples of one batch mostly belong to one scope.
         let mut last_scope = None;
         for sample in samples.samples() {
@@ -123,10 +134,14 @@ impl<F: Format> StreamIn<F> {
                 };
                 self.timeline.value(track, time, content);
             }
-            self.counters[index].naming = self.sample.naming.take();
+            if self.sample.naming.is_some() {
+                self.counters[index].naming = self.sample.naming.take();
+            }
             result = result.and(self.flush_if_full());
         }
-        self.timeline.end_batch();
+        if !samples.is_single() {
+            self.timeline.end_batch();
+        }
         self.tell_breaks("CounterBatchWrite");
         result
     }

@@ -3,6 +3,8 @@ mod open;
 mod order;
 mod settled;
 
+use std::collections::HashMap;
+
 use super::*;
 use crate::replay::Random;
 

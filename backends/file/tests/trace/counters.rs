@@ -5,6 +5,7 @@ use nvtxw_abi::{EntryType, SchemaRole};
 
 use crate::Run;
 use crate::reader::Number::{Double, Int};
+use crate::replay::Random;
 use crate::table::{Entry, entry, time, words};
 
 #[test]
@@ -309,4 +310,76 @@ fn a_counter_is_one_track_for_each_scope() {
         [(0, Int(0)), (1, Int(1))]
     );
     assert_eq!(trace.tracks.values().filter(|t| t.is_counter).count(), 3);
+}
+
+/// A character keeps a group from being read by the places of its values.
+#[test]
+fn groups_are_the_same_however_they_are_read() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let of = |ty: u64, count: u64, name| Entry {
+        ty,
+        count,
+        flags: match count {
+            0 => 0,
+            _ => NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
+        },
+        ..entry(EntryType::Int8, name)
+    };
+    let level = domain.enumeration(2, &[(c"low", 1), (c"high", 0xFFFF)]);
+    let point = [
+        time(c"t", 0),
+        entry(EntryType::Int8, c"x"),
+        Entry {
+            flags: NVTX_PAYLOAD_ENTRY_FLAG_HIDE,
+            ..entry(EntryType::UInt8, c"hidden")
+        },
+        of(EntryType::Float32.to_raw(), 3, c"y"),
+    ];
+    let point = domain.schema("point", 0, 24, &point);
+    let entries = [
+        time(c"when", 0),
+        entry(EntryType::UInt64, c"great"),
+        entry(EntryType::Int64, c"signed"),
+        entry(EntryType::Float64, c"double"),
+        of(point, 2, c"points"),
+        of(level, 0, c"level"),
+        // More tracks than a stream knows without a search.
+        of(EntryType::Int16.to_raw(), 40, c"many"),
+        entry(EntryType::UInt8, c"byte"),
+        entry(EntryType::Char, c"character"),
+    ];
+    let flags = SchemaRole::CounterGroup.flags();
+    let kinds =
+        [&entries[..8], &entries].map(|entries| domain.schema("group", flags, 168, entries));
+    let counters = ["by places", "field by field"].map(|name| {
+        let schema = kinds[usize::from(name != "by places")];
+        domain.counter(name, schema, 0, None)
+    });
+    let mut random = Random::new(3);
+    for n in 0..40 {
+        let mut samples = Vec::new();
+        for step in 0..1 + random.below(5) {
+            let mut sample = words(&[(n * 10 + step) as i64]);
+            sample.resize_with(168, || random.below(256) as u8);
+            samples.extend(sample);
+        }
+        for counter in counters {
+            stream.samples(counter, &samples).unwrap();
+        }
+    }
+    let trace = run.read();
+    let of = |group: &str| -> Vec<_> {
+        let mine = trace.values.iter().filter(|(path, ..)| path[1] == group);
+        let mine = mine.map(|(path, time, value, _)| (path[2..].to_vec(), *time, *value));
+        let mine = mine.filter(|(path, ..)| path != &["character"]);
+        let mut all: Vec<_> = mine.map(|value| format!("{value:?}")).collect();
+        all.sort();
+        all
+    };
+    let [places, fields] = ["by places", "field by field"].map(of);
+    assert_eq!(places.len() % 55, 0);
+    assert!(places.len() > 55 * 40);
+    assert_eq!(places, fields);
 }
