@@ -13,6 +13,7 @@ pub mod input;
 mod interrupt;
 mod json;
 mod labels;
+mod metadata;
 mod names;
 mod output;
 mod record;
@@ -26,7 +27,6 @@ mod tracks;
 pub mod warnings;
 mod write;
 
-use std::borrow::Cow;
 use std::env;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -264,7 +264,7 @@ pub fn onto(
     if read.is_err() && trace.number == 0 {
         return read;
     }
-    let mut session = Session::begin(backend, &name(path), config)?;
+    let mut session = Session::begin(backend, &name(path, &trace), config)?;
     let written = write::write(&mut session, trace, flows, |_| {})?;
     session.end()?;
     written.judge(path)?;
@@ -310,9 +310,11 @@ fn write(options: &Options, mut trace: Trace, flows: sorter::Sorted) -> Result<(
     let mut warnings = std::mem::take(&mut trace.warnings);
     // What the built-in backend refuses comes back, with its reason.
     log::set_hook(Some(|_| ()));
-    let output = output::open(options, Some(trace.events.earliest()))?;
+    let earliest = trace.events.earliest().saturating_add(trace.base);
+    let output = output::open(options, Some(earliest))?;
     let bar = progress::count("writing", trace.number);
-    let mut session = Session::begin(&output.backend, &name(&options.input), &output.config)?;
+    let name = name(&options.input, &trace);
+    let mut session = Session::begin(&output.backend, &name, &output.config)?;
     let written = write::write(&mut session, trace, flows, |events| {
         bar.set_position(events)
     })?;
@@ -333,11 +335,15 @@ fn write(options: &Options, mut trace: Trace, flows: sorter::Sorted) -> Result<(
     written.judge(&options.input)
 }
 
-/// What the session is called.
-fn name(input: &Path) -> Cow<'_, str> {
-    match is_standard(input) {
-        true => "standard input".into(),
-        false => input.file_name().unwrap_or_default().to_string_lossy(),
+/// What the session is called: as it was, else as its file.
+fn name(input: &Path, trace: &Trace) -> String {
+    match &trace.session {
+        Some(name) => name.clone(),
+        None if is_standard(input) => "standard input".to_owned(),
+        None => {
+            let name = input.file_name().unwrap_or_default();
+            name.to_string_lossy().into_owned()
+        }
     }
 }
 

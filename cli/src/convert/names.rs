@@ -148,6 +148,10 @@ fn counters(
         if let Some(scope) = scopes[process] {
             options = options.scope(scope);
         }
+        let described = (counter.track, counter.name.clone());
+        if let Some(description) = trace.counters.descriptions.get(&described) {
+            options = options.description(&visible(description));
+        }
         let name = if is_alone {
             if !matches!(&*counter.series, "" | "value") && counter.series != counter.name {
                 options = options.unit(&visible(&counter.series));

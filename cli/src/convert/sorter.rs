@@ -62,6 +62,7 @@ pub struct Sorter {
     /// Where each run is in the file.
     runs: Vec<(u64, u64)>,
     earliest: i64,
+    latest: i64,
 }
 
 /// Records in memory.
@@ -84,6 +85,7 @@ impl Sorter {
             file: None,
             runs: Vec::new(),
             earliest: i64::MAX,
+            latest: i64::MIN,
         }
     }
 
@@ -92,8 +94,15 @@ impl Sorter {
         self.earliest
     }
 
+    /// Whether all times still are times when `offset` is added.
+    pub fn can_move(&self, offset: i64) -> bool {
+        let fits = |time: i64| time.checked_add(offset).is_some();
+        self.earliest > self.latest || (fits(self.earliest) && fits(self.latest))
+    }
+
     pub fn push(&mut self, key: Key, record: &[u8]) -> io::Result<()> {
         self.earliest = self.earliest.min(key.time);
+        self.latest = self.latest.max(key.time);
         let entry = size_of::<(Key, u32, u32)>() + size_of::<u32>();
         let Memory { bytes, index, .. } = &mut self.memory;
         let used = bytes.len() + index.len() * entry;

@@ -6,14 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::chrome::{Rest, Sink};
-use super::columns::{Layouts, Values, hash, string, visible};
+use super::columns::{Layouts, Values, hash, visible};
 use super::event::{Bad, Event};
 use super::record::{self, Head, Kind};
 use super::sorter::{Key, Sorter};
 use super::strings::{Strings, Use};
 use super::text::Place;
 use super::ties::Tie;
-use super::tracks::{Facts, Part, Tracks};
+use super::tracks::{Part, Tracks};
 use super::warnings::Warnings;
 use crate::error::{Error, Result};
 
@@ -37,6 +37,10 @@ pub struct Trace {
     pub number: u64,
     /// How many of them are points of flows.
     pub flow_points: usize,
+    /// What the session was called, if the built-in backend wrote the file.
+    pub session: Option<String>,
+    /// What is to be added to all times.
+    pub base: i64,
     values: Values,
     record: Vec<u8>,
 }
@@ -64,9 +68,16 @@ impl Sink for Trace {
 
     fn rest(&mut self, rest: Rest) {
         self.warnings.append(rest.warnings);
-        let names = rest.members.iter().map(|(name, _)| &**name);
-        let others = names.filter(|name| !matches!(*name, "displayTimeUnit" | "schemaVersion"));
-        let others: Vec<_> = others.map(|name| format!("`{name}`")).collect();
+        let mut others = Vec::new();
+        for (name, value) in rest.members {
+            let is_known = match &value {
+                Some(value) => self.own_facts(value.get()),
+                None => matches!(&*name, "displayTimeUnit" | "schemaVersion"),
+            };
+            if !is_known {
+                others.push(format!("`{name}`"));
+            }
+        }
         if !others.is_empty() {
             let kind = format_args!("the trace's own {} is not converted", others.join(", "));
             self.warnings.add(kind, None);
@@ -88,6 +99,8 @@ pub struct Counter {
 pub struct Counters {
     ids: HashMap<(u32, String, String), u32>,
     pub all: Vec<Counter>,
+    /// What the built-in backend says of those of a track, by name.
+    pub descriptions: HashMap<(u32, String), String>,
 }
 
 impl Trace {
@@ -103,6 +116,8 @@ impl Trace {
             folder: folder.to_owned(),
             number: 0,
             flow_points: 0,
+            session: None,
+            base: 0,
             values: Values::default(),
             record: Vec::new(),
         }
@@ -372,46 +387,8 @@ impl Trace {
         }
     }
 
-    fn metadata(&mut self, event: &Event<'_>) -> Result<(), Bad> {
-        let what = event.name().ok_or(Bad::Missing("name"))?;
-        let process = event.process()?;
-        let facts = match &*what {
-            "process_name" | "process_labels" | "process_sort_index" => {
-                let process = process.as_deref();
-                let process = self.tracks.process(process, &mut self.strings);
-                &mut self.tracks.processes[process].facts
-            }
-            "thread_name" | "thread_sort_index" => {
-                let track = self.thread(event)?;
-                &mut self.tracks.all[track as usize].facts
-            }
-            // What the built-in backend adds for itself.
-            "nvtxw.epoch" => return Ok(()),
-            other => return Err(Bad::Metadata(other.to_owned())),
-        };
-        let wanted = what.rsplit_once("process_").or(what.rsplit_once("thread_"));
-        let wanted = match wanted.map_or("", |(_, wanted)| wanted) {
-            "labels" => "labels",
-            "sort_index" => "sort_index",
-            _ => "name",
-        };
-        let mut is_found = false;
-        if let Some(args) = event.args()? {
-            args.each(|name, value| {
-                if name == wanted {
-                    is_found = facts.set(wanted, value);
-                }
-            });
-        }
-        if is_found {
-            Ok(())
-        } else {
-            Err(Bad::Argument(what.into_owned(), wanted))
-        }
-    }
-
     /// The track of an event's thread, which has an event now.
-    fn thread(&mut self, event: &Event<'_>) -> Result<u32, Bad> {
+    pub fn thread(&mut self, event: &Event<'_>) -> Result<u32, Bad> {
         let ids = || Ok((event.process()?, event.thread()?));
         self.tracks.thread(event.place(), ids, &mut self.strings)
     }
@@ -501,27 +478,6 @@ pub fn rank(start: i64, end: i64) -> u64 {
 /// The end of a range, as its key tells it.
 pub fn end(key: &Key) -> i64 {
     key.time.wrapping_add((LAST - 1 - key.rank).cast_signed())
-}
-
-impl Facts {
-    /// Whether the value is one that can be.
-    fn set(&mut self, what: &str, json: &str) -> bool {
-        match what {
-            "sort_index" => {
-                let index = json.trim_matches('"').parse::<f64>().ok();
-                self.sort_index = index.map_or(0, |index| index as i64);
-                index.is_some()
-            }
-            "labels" => {
-                self.labels = string(json).map(Cow::into_owned);
-                self.labels.is_some()
-            }
-            _ => {
-                self.name = string(json).map(Cow::into_owned);
-                self.name.is_some()
-            }
-        }
-    }
 }
 
 /// A counter's value: whether it is an integer, and eight bytes of an `i64` or an `f64`.

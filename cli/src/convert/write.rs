@@ -190,6 +190,10 @@ pub fn write(
                 flow = flows.next().map_err(spill_error)?.map(numbered);
             }
             let (head, rows) = record::split(record);
+            let key = Key {
+                time: key.time.wrapping_add(trace.base),
+                ..key
+            };
             match out.write(&key, &head, rows, &mut passing, &mut written) {
                 // It was not as the backend wants it; others may be.
                 Err(error) if error.code() == Some(ResultCode::INVALID_ARGUMENT) => {

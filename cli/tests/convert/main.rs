@@ -5,6 +5,7 @@ mod scratch;
 
 mod events;
 mod files;
+mod own;
 mod tables;
 
 use std::collections::HashMap;
