@@ -27,7 +27,7 @@ use crate::ids::IdMap;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::ranges::Mailbox;
 use crate::session::{Closed, Shared, with_lost};
-use crate::timeline::{Chain, Claim, Content, Timeline, Written};
+use crate::timeline::{Chain, Claim, Content, First, Timeline, Written};
 use crate::track::TrackId;
 
 /// The most bytes that one event may take: what is around it has to fit into a packet too.
@@ -252,10 +252,7 @@ impl<F: Format> StreamIn<F> {
             self.history.push((past, self.timeline.take_written(clock)));
         }
         if self.clocks.epoch() != epoch {
-            let Self { clocks, out, .. } = self;
-            self.timeline.begin_epoch(clocks.epoch(), |clock, time| {
-                admitted(out, clocks.moved(epoch, clock, time))
-            });
+            self.timeline.begin_epoch(self.clocks.epoch());
         }
     }
 
@@ -281,6 +278,16 @@ impl<F: Format> StreamIn<F> {
             let clock = || self.clocks.present(0);
             self.marks
                 .extend(clock().zip(clock()).map(<[Past; 2]>::from));
+        }
+    }
+
+    /// Gives a range that is open the start that is known now.
+    fn retime_first(&mut self, first: First) {
+        if self.clocks.has_past() {
+            let Self { clocks, out, .. } = self;
+            self.timeline.retime_first(first, |epoch, clock, time| {
+                admitted(out, clocks.moved(epoch, clock, time))
+            });
         }
     }
 

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 pub(crate) use self::chain::Chain;
 use self::claims::Claims;
+pub(crate) use self::half::First;
 use self::half::{Half, Start};
 pub(crate) use self::order::{Break, Claim};
 use self::part::{Item, Kind, Part};
@@ -199,6 +200,8 @@ pub(crate) struct Timeline {
     pub(crate) clocks: [u8; 2],
     /// Whether it is noted which times are written by which clocks, and not just how many.
     pub(crate) is_precise: bool,
+    /// What the times of what comes next are made with.
+    epoch: u32,
     /// By clock.
     written: Vec<Written>,
     marks: Marks,

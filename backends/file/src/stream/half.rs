@@ -7,7 +7,7 @@ use nvtxw_backend::{Event, EventKind, Refusal, Result};
 use super::{StreamIn, encode};
 use crate::format::{Format, FormatStream, Half};
 use crate::ranges::{ForeignEnd, NoRange};
-use crate::timeline::{On, Timeline};
+use crate::timeline::{First, On, Timeline};
 
 impl<F: Format> StreamIn<F> {
     /// The start or the end of a range.
@@ -25,6 +25,7 @@ impl<F: Format> StreamIn<F> {
                 self.timeline.push(place, time, fields);
             }
             EventKind::RangePop => {
+                self.retime_first(First::Push(place));
                 let Some(push) = self.timeline.last_push(place) else {
                     self.timeline.tally.pop_without_push += 1;
                     return Err(Refusal::invalid(format!(
@@ -40,6 +41,7 @@ impl<F: Format> StreamIn<F> {
             EventKind::RangeStart => {
                 self.take_mail();
                 let id = range_id(event)?;
+                self.retime_first(First::Start(id));
                 if let Some(open) = self.timeline.started(id) {
                     return Err(Refusal::invalid(format!(
                         "range_start at {time}: the range {id} was started at {} and has not \
@@ -54,6 +56,7 @@ impl<F: Format> StreamIn<F> {
             EventKind::RangeEnd => {
                 self.take_mail();
                 let id = range_id(event)?;
+                self.retime_first(First::Start(id));
                 match self.timeline.started(id) {
                     Some(_) => self.end_here(event, id, time)?,
                     None => self.end_elsewhere(event, id, time)?,
@@ -115,6 +118,7 @@ impl<F: Format> StreamIn<F> {
         let clock = self.clocks.number_in(event.domain(), event.time_domain())?;
         let time = self.clocks.nanoseconds(clock, event.time().start())?;
         self.out.admit(time)?;
+        self.retime_first(First::Start(end.id));
         let first = first_half(&self.timeline, end.id, time)?;
         let fields = encode(&mut self.fields, &mut self.out, &event, first)?;
         self.timeline.clocks = [clock; 2];

@@ -8,7 +8,9 @@ use crate::lane::{Candidate, Lanes};
 
 /// The first half of a range whose second has not come yet.
 pub(super) struct Half {
-    pub(super) clock: u8,
+    clock: u8,
+    /// What its start was made with.
+    epoch: u32,
     pub(super) start: i64,
     pub(super) order: u64,
     state: State,
@@ -18,7 +20,16 @@ pub(super) struct Half {
 /// A started range.
 pub(super) struct Start {
     place: u32,
-    pub(super) half: Half,
+    half: Half,
+}
+
+/// A first half that may be there.
+#[derive(Clone, Copy)]
+pub(crate) enum First {
+    /// The push that the next pop of a place ends.
+    Push(u32),
+    /// The start of a range, by its ID.
+    Start(u64),
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -68,7 +79,39 @@ impl Half {
     }
 }
 
+impl Half {
+    /// Has a time of this epoch from now on. What has none any more keeps the one it had, and is out of place anyway.
+    fn retime(&mut self, epoch: u32, mut moved: impl FnMut(u32, u8, i64) -> Option<i64>) {
+        self.start = moved(self.epoch, self.clock, self.start).unwrap_or(self.start);
+        self.epoch = epoch;
+    }
+}
+
 impl Timeline {
+    /// Gives a first half a time of the present epoch, as [`retime`](Self::retime) does with all.
+    pub(crate) fn retime_first(
+        &mut self,
+        first: First,
+        moved: impl FnMut(u32, u8, i64) -> Option<i64>,
+    ) {
+        let half = match first {
+            First::Push(place) => self.places[place as usize].pushes.last_mut(),
+            First::Start(id) => self.starts.get_mut(&id).map(|start| &mut start.half),
+        };
+        if let Some(half) = half {
+            half.retime(self.epoch, moved);
+        }
+    }
+
+    /// The same for all of them.
+    pub(super) fn retime_halves(&mut self, mut moved: impl FnMut(u32, u8, i64) -> Option<i64>) {
+        let pushes = self.places.iter_mut().flat_map(|place| &mut place.pushes);
+        let starts = self.starts.values_mut().map(|start| &mut start.half);
+        for half in pushes.chain(starts) {
+            half.retime(self.epoch, &mut moved);
+        }
+    }
+
     pub(crate) fn push(&mut self, place: u32, start: i64, fields: &[u8]) {
         let push = self.half(start, fields);
         self.places[place as usize].pushes.push(push);
@@ -121,6 +164,7 @@ impl Timeline {
         kept.extend_from_slice(fields);
         Half {
             clock: self.clocks[0],
+            epoch: self.epoch,
             start,
             order: self.next_order(),
             state: State::Waiting,

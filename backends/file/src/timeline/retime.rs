@@ -86,31 +86,22 @@ impl Timeline {
         self.marks.last = None;
     }
 
-    /// What follows has times of this epoch. What is open gets times of it too: `moved` has them
-    /// for clock and time of the epoch before; `None` if there is no such time.
-    pub(crate) fn begin_epoch(
-        &mut self,
-        epoch: u32,
-        mut moved: impl FnMut(u8, i64) -> Option<i64>,
-    ) {
+    /// What follows has times of this epoch.
+    pub(crate) fn begin_epoch(&mut self, epoch: u32) {
+        self.epoch = epoch;
         for part in [&mut self.old, &mut self.new] {
             part.begin_epoch(epoch);
-        }
-        // What has no time any more keeps the one it had, and is out of place anyway.
-        let pushes = self.places.iter_mut().flat_map(|place| &mut place.pushes);
-        let starts = self.starts.values_mut().map(|start| &mut start.half);
-        for half in pushes.chain(starts) {
-            half.start = moved(half.clock, half.start).unwrap_or(half.start);
         }
         self.reset_claims();
     }
 
-    /// Gives the whole window times of the present epoch; `moved` has them for epoch, clock and
-    /// time.
+    /// Gives the whole window, and what is open, times of the present epoch; `moved` has them for epoch, clock
+    /// and time; `None` if there is no such time.
     pub(crate) fn retime(&mut self, mut moved: impl FnMut(u32, u8, i64) -> Option<i64>) {
         for part in [&mut self.old, &mut self.new] {
             self.tally.before_sync += part.retime(&mut moved);
         }
+        self.retime_halves(&mut moved);
         let items = self.old.all().iter().chain(self.new.all().iter());
         self.sorted = items.is_sorted_by_key(Item::key);
     }

@@ -613,7 +613,7 @@ fn events_keep_the_epoch_of_their_times_as_a_window_grows() {
     for time in 0..count {
         // Each thousand is of an epoch of its own.
         if time > 0 && time % 1000 == 0 {
-            timeline.begin_epoch((time / 1000) as u32, |_, time| Some(time));
+            timeline.begin_epoch((time / 1000) as u32);
         }
         timeline.instant(place, time, Content::Fields(&(time as u32).to_le_bytes()));
         assert!(timeline.make_room());
