@@ -24,6 +24,7 @@ use self::flows::Flows;
 use self::lines::{Left, Lines};
 use self::rewrite::LineRewrite;
 use self::threads::Threads;
+use crate::clock::Line;
 use crate::config::Settings;
 use crate::format::{Again, Fact, FactValue, Format, FormatStream, Half, Number, Ranges};
 use crate::json;
@@ -195,7 +196,10 @@ impl FormatStream for ChromeStream {
     }
 
     #[inline]
-    fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges> {
+    fn ranges(&mut self, schema: &Schema, place: u32, line: Option<Line>) -> Option<impl Ranges> {
+        if line.is_some() {
+            return None;
+        }
         let quick = self.encoder.quick(schema)?;
         let nests = schema.role() == SchemaRole::Event(EventKind::RangePushPop);
         Some(self.lines.ranges(place, nests, quick))

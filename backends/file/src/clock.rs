@@ -22,6 +22,7 @@ use nvtxw_backend::{
 
 use self::known::Known;
 use self::ratio::Ratio;
+pub(crate) use self::relation::Line;
 use self::relation::{Contradiction, Relation};
 use self::route::Route;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
 
-use crate::clock::TimeMap;
+use crate::clock::{Line, TimeMap};
 use crate::config::Settings;
 use crate::proto::Writer;
 use crate::tally::Tally;
@@ -141,8 +141,9 @@ pub(crate) trait FormatStream: Send + 'static {
         Ok(())
     }
 
-    /// What writes the usual ranges of a schema to a place, if there is such a thing.
-    fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges>;
+    /// What writes the usual ranges of a schema to a place, if there is such a thing. Their times become nanoseconds by
+    /// `line`, if they aren't.
+    fn ranges(&mut self, schema: &Schema, place: u32, line: Option<Line>) -> Option<impl Ranges>;
 
     /// Appends a whole event, whose time is `time`, as it is in the file if it stands on the first
     /// lane of its place. `None`, and appends nothing, if that can't be.

@@ -24,6 +24,7 @@ use self::encoder::Encoder;
 use self::retime::{NewParts, Written};
 use self::rows::{Counter, Rows};
 use self::table::Table;
+use crate::clock::Line;
 use crate::config::Settings;
 use crate::format::{Again, Fact, FactValue, Format, FormatStream, Half, NoRanges, Number, Ranges};
 use crate::proto::Writer;
@@ -177,7 +178,12 @@ impl FormatStream for ParquetStream {
         self.rows.add_counter(counter)
     }
 
-    fn ranges(&mut self, _schema: &Schema, _place: u32) -> Option<impl Ranges> {
+    fn ranges(
+        &mut self,
+        _schema: &Schema,
+        _place: u32,
+        _line: Option<Line>,
+    ) -> Option<impl Ranges> {
         None::<NoRanges>
     }
 

@@ -25,6 +25,7 @@ use self::framing::PACKETS;
 use self::packet::{Header, Left, Packets};
 use self::rewrite::PacketRewrite;
 use crate::base::{TimeBase, outside_base, shift};
+use crate::clock::Line;
 use crate::config::Settings;
 use crate::format::{Again, Fact, Format, FormatStream, Half, Number, Ranges};
 use crate::merge::merge;
@@ -139,11 +140,11 @@ impl FormatStream for PerfettoStream {
     }
 
     #[inline]
-    fn ranges(&mut self, schema: &Schema, place: u32) -> Option<impl Ranges> {
+    fn ranges(&mut self, schema: &Schema, place: u32, line: Option<Line>) -> Option<impl Ranges> {
         let nests = schema.role() == SchemaRole::Event(EventKind::RangePushPop);
         let lane = self.packets.ready_lane(place, nests)?;
         let base = self.session.base.expected();
-        self.encoder.quick_ranges(schema, lane, base)
+        self.encoder.quick_ranges(schema, lane, line, base)
     }
 
     #[inline]

@@ -155,9 +155,10 @@ impl<F: Format> StreamIn<F> {
                     scope: event.scope_id(),
                     place,
                     clocks,
+                    are_nanoseconds,
                     nests,
                 };
-                let may_be_usual = are_nanoseconds && !names_other;
+                let may_be_usual = !names_other && (are_nanoseconds || clocks[0] == clocks[1]);
                 if may_be_usual
                     && self.usual.replace(usual) != Some(usual)
                     && self.usual_event(event)

@@ -50,13 +50,36 @@ impl Ratio {
     }
 
     /// `None` if the product doesn't fit.
+    #[inline]
     pub(super) fn times(self, value: i128, round: Round) -> Option<i128> {
         let up = (round == Round::Up) == (value >= 0);
-        let product = self.product(value.unsigned_abs(), up)?;
+        let product = match u64::try_from(value.unsigned_abs()) {
+            Ok(value) if self.shift == 0 => self.short_product(value, up),
+            _ => self.product(value.unsigned_abs(), up)?,
+        };
         let product = i128::try_from(product).ok()?;
         Some(if value < 0 { -product } else { product })
     }
 
+    /// The same as [`product`](Self::product) without a shift.
+    #[inline]
+    fn short_product(self, value: u64, up: bool) -> u128 {
+        let product = u128::from(value) * u128::from(self.num);
+        match u64::try_from(product) {
+            _ if self.den == 1 => product,
+            Ok(product) => {
+                let up = up && product % self.den != 0;
+                u128::from(product / self.den) + u128::from(up)
+            }
+            Err(_) => {
+                let den = u128::from(self.den);
+                let up = up && product % den != 0;
+                product / den + u128::from(up)
+            }
+        }
+    }
+
+    #[inline(never)]
     fn product(self, value: u128, up: bool) -> Option<u128> {
         // What the denominator takes can't make the product overflow on its way.
         let taken = (-self.shift).clamp(0, self.den.leading_zeros() as i32);
@@ -85,6 +108,32 @@ mod tests {
 
     fn down(ratio: Ratio, value: i128) -> Option<i128> {
         ratio.times(value, Round::Down)
+    }
+
+    #[test]
+    fn short_products_are_as_others() {
+        let numbers = [
+            1,
+            2,
+            3,
+            7,
+            1000,
+            1 << 31,
+            u64::MAX / 3,
+            u64::MAX - 1,
+            u64::MAX,
+        ];
+        for num in numbers {
+            for den in numbers {
+                let ratio = Ratio::new(num, den);
+                for value in [0, 1, 5, 999_999_999_999, u64::MAX / 2, u64::MAX] {
+                    for up in [false, true] {
+                        let short = ratio.short_product(value, up);
+                        assert_eq!(Some(short), ratio.product(value.into(), up));
+                    }
+                }
+            }
+        }
     }
 
     #[test]

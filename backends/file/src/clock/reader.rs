@@ -114,6 +114,12 @@ impl ClockReader {
         time.ok_or_else(|| clock.unfit(ticks, &self.clocks))
     }
 
+    /// The part of the clock's way where the last times were, if both numbers are of one clock.
+    #[inline]
+    pub(crate) fn line(&self, [clock, end]: [u8; 2]) -> Option<Line> {
+        self.read[usize::from(clock)].line.filter(|_| clock == end)
+    }
+
     /// A time in nanoseconds; `numbers` are the clocks of a range's start and end.
     pub(crate) fn time(&mut self, numbers: [u8; 2], time: Time) -> Result<Time> {
         match time {

@@ -23,7 +23,7 @@ pub(super) struct Relation {
 
 /// Part of the way from one clock to another, where it is straight.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Line {
+pub(crate) struct Line {
     from: i128,
     to: i128,
     ratio: Ratio,
@@ -213,6 +213,15 @@ impl Line {
             .ratio
             .times(i128::from(ticks) - self.from, Round::Down)?;
         way.checked_add(self.to)?.try_into().ok()
+    }
+
+    /// The same for both times of a range; `None` if it holds for one of them only, or none.
+    #[inline]
+    pub(crate) fn range(&self, (start, end): (i64, i64)) -> Option<(i64, i64)> {
+        if !self.holds(start) || !self.holds(end) {
+            return None;
+        }
+        self.floor(start).zip(self.floor(end))
     }
 
     /// The same for times between ticks, which have [`FRACTION`] bits behind the point.

@@ -8,6 +8,7 @@ use super::packet::Lane;
 use super::plan::Plans;
 use super::quick::QuickRanges;
 use crate::attribute;
+use crate::clock::Line;
 use crate::format::Half;
 use crate::intern::{Number, Texts};
 use crate::plain::Copied;
@@ -97,6 +98,7 @@ impl Encoder {
         &mut self,
         schema: &Schema,
         lane: Lane,
+        line: Option<Line>,
         base: (i64, Base),
     ) -> Option<QuickRanges<'_>> {
         let lane = lane.behind(self.times.tail())?;
@@ -108,6 +110,7 @@ impl Encoder {
             times: &mut self.times,
             copied: &mut self.copied,
             lane,
+            line,
             base,
         })
     }

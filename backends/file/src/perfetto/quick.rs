@@ -9,6 +9,7 @@ use super::encoder::Tables;
 use super::field::event;
 use super::packet::Lane;
 use crate::base::shift_both;
+use crate::clock::Line;
 use crate::format::Ranges;
 use crate::plain::{Copied, Near, Usual};
 use crate::proto::{Room, SLOT, Slot, Steady, VARINT, Writer, tag, tag_byte};
@@ -81,6 +82,8 @@ pub(super) struct QuickRanges<'s> {
     pub(super) times: &'s mut Steady,
     pub(super) copied: &'s mut Copied,
     pub(super) lane: Lane,
+    /// By which times become nanoseconds, if they aren't.
+    pub(super) line: Option<Line>,
     pub(super) base: (i64, Base),
 }
 
@@ -95,7 +98,11 @@ impl Ranges for QuickRanges<'_> {
         let (base, _) = self.base;
         let payload = self.copied.near(payload);
         let usual = &self.quick.usual;
-        let (start, end) = usual.times(payload)?;
+        let (mut start, mut end) = usual.times(payload)?;
+        if let Some(line) = &self.line {
+            cold_path();
+            (start, end) = line.range((start, end))?;
+        }
         let [from, to] = self.times.pair(shift_both(base, start, end)?)?;
         // Numbers of texts take three bytes at most.
         let (name, name_len) = match text {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use nvtxw_backend::{Event, EventKind, PlainEvents, Schema, SchemaRole, ScopeRef, Text};
 
 use super::StreamIn;
+use crate::clock::Line;
 use crate::format::{Format, FormatStream, Ranges};
 use crate::timeline::{Chain, Content, Timeline};
 
@@ -16,8 +17,9 @@ pub(super) struct Usual {
     /// The ID of the scope.
     pub(super) scope: u64,
     pub(super) place: u32,
-    /// Those whose ticks are the file's nanoseconds.
     pub(super) clocks: [u8; 2],
+    /// Whether the ticks of these are the file's nanoseconds.
+    pub(super) are_nanoseconds: bool,
     pub(super) nests: bool,
 }
 
@@ -41,6 +43,15 @@ impl<F: Format> StreamIn<F> {
         }
     }
 
+    /// By what times of these clocks become nanoseconds, if they aren't; `None` if that is not known for those that come next.
+    #[inline(always)]
+    fn line(&self, clocks: [u8; 2], are_nanoseconds: bool) -> Option<Option<Line>> {
+        match are_nanoseconds {
+            true => Some(None),
+            false => self.clocks.line(clocks).map(Some),
+        }
+    }
+
     /// The same by what it is of, and perhaps a text that is its message.
     #[inline(always)]
     pub(super) fn usual_range(
@@ -55,7 +66,8 @@ impl<F: Format> StreamIn<F> {
         };
         if usual.schema == schema.id()
             && usual.scope == scope
-            && let Some(mut ranges) = self.out.ranges(schema, usual.place)
+            && let Some(line) = self.line(usual.clocks, usual.are_nanoseconds)
+            && let Some(mut ranges) = self.out.ranges(schema, usual.place, line)
             && let Some((start, end)) = ranges.write(payload, text, self.timeline.buffer())
         {
             let base = ranges.base();
@@ -94,16 +106,21 @@ impl<F: Format> StreamIn<F> {
         let Ok(clocks) = self.event_clocks(start, end) else {
             return false;
         };
-        if !self.are_nanoseconds(clocks) {
+        let are_nanoseconds = self.are_nanoseconds(clocks);
+        if !are_nanoseconds && clocks[0] != clocks[1] {
             return false;
         }
+        let Some(line) = self.line(clocks, are_nanoseconds) else {
+            // The next event tells where times are.
+            return true;
+        };
         self.timeline.clocks = clocks;
         let domain = Arc::clone(self.info.domain());
         let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
         // What single ranges before these could follow may be gone when others come behind these.
         self.chain = None;
         let is_behind = self.out.is_behind();
-        let Some(ranges) = self.out.ranges(schema, place) else {
+        let Some(ranges) = self.out.ranges(schema, place, line) else {
             return false;
         };
         let mut taker = Taker {

@@ -189,3 +189,80 @@ fn whatever_is_known_late_of_several_clocks_the_rows_are_those_of_full_knowledge
     }
     assert!(all > 10_000 && counted < 20, "{all} {counted}");
 }
+
+/// Ranges by a clock of which more and more is known, in batches and alone, and in another stream each with a payload
+/// more, so that it is read field by field.
+fn check_batches(seed: u64, config: &str) {
+    let mut random = Random::new(seed);
+    let run = Run::with(config);
+    let domain = run.session.domain("");
+    let at = |name, role| Entry {
+        clock: Some(CLOCKS[1]),
+        ..time(name, role)
+    };
+    let entries = [
+        at(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN),
+        at(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END),
+        entry(EntryType::UInt64, c"number"),
+    ];
+    let schema = domain.schema("step", EventKind::RangeStartEnd.to_raw(), 24, &entries);
+    let hidden = Entry {
+        flags: NVTX_PAYLOAD_ENTRY_FLAG_HIDE,
+        ..entry(EntryType::Int64, c"more")
+    };
+    let more = domain.schema("more", 0, 8, &[hidden]);
+    let mut batches = run.session.stream("batches", domain, 0);
+    let mut singles = run.session.stream("singles", domain, 0);
+    let (mut ticks, mut shown, mut count) = (0, 1000, 0);
+    for _ in 0..30 {
+        // Ticks in which the clock is as fast as it was, or faster or slower.
+        let next = ticks + 1 + random.below(3000) as i64;
+        let known = random.below(3) > 0;
+        if known {
+            let clocks = [CLOCKS[1], CLOCKS[2]];
+            batches.sync(clocks, [ticks, shown]).unwrap();
+        }
+        let mut batch = Vec::new();
+        for _ in 0..1 + random.below(60) {
+            let start = random.below(next as u64) as i64;
+            let start = ticks + (start % (next - ticks));
+            count += 1;
+            let payload = words(&[start, start + random.below(90) as i64, count]);
+            if random.below(9) == 0 {
+                batches.event(&[(schema, &payload)]).unwrap();
+            } else {
+                batch.extend_from_slice(&payload);
+            }
+            let all = [(schema, &payload[..]), (more, &words(&[1]))];
+            singles.event(&all).unwrap();
+        }
+        if !batch.is_empty() {
+            batches.batch(schema, &batch).unwrap();
+        }
+        shown += (next - ticks) * (1 + random.below(5) as i64) / 2 + 1;
+        ticks = next;
+    }
+    let trace = run.read();
+    let [batches, singles] = ["batches", "singles"].map(|stream| {
+        let mine = trace.ranges.iter().filter(|range| range.track == [stream]);
+        let mut mine: Vec<_> = mine
+            .map(|range| {
+                let number = format!("{:?}", range.arg("number"));
+                (range.start, range.end, number)
+            })
+            .collect();
+        mine.sort();
+        mine
+    });
+    assert_eq!(batches.len(), count as usize);
+    assert_eq!(batches, singles, "{seed} {config}");
+}
+
+#[test]
+fn batches_by_a_clock_have_the_times_of_single_events() {
+    for seed in 0..12 {
+        for config in ["", "window=20"] {
+            check_batches(seed, config);
+        }
+    }
+}
