@@ -1,6 +1,5 @@
 //! Rows: from ordered events to the tables of a stream.
 
-use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use super::record::Reader;
 use super::retime::Written;
 use super::table::{Lost, Table};
 use crate::format::Number;
+use crate::ids::IdSet;
 use crate::proto::Writer;
 use crate::timeline::{Emit, On};
 use crate::track::{TrackId, TrackKind, Tracks};
@@ -75,7 +75,7 @@ impl Counter {
             is_delta: false,
             scope,
         };
-        tracks.describe(track, &mut HashSet::new(), |_, track| {
+        tracks.describe(track, &mut IdSet::default(), |_, track| {
             let label = track.label.clone();
             if track.kind == TrackKind::Group {
                 counter.group = Some(label.name);
