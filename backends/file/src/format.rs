@@ -14,7 +14,7 @@ use crate::clock::{Line, TimeMap};
 use crate::config::Settings;
 use crate::proto::Writer;
 use crate::tally::Tally;
-use crate::timeline::{Base, Emit};
+use crate::timeline::{Base, Emit, Latest, WholeRange};
 use crate::track::{TrackId, Tracks};
 
 /// A session's output in some format.
@@ -250,14 +250,15 @@ pub(crate) trait FormatStream: Send + 'static {
 /// Writes the usual ranges of one schema.
 pub(crate) trait Ranges {
     /// Appends the range of a plain payload as it is in the file if it stands on the first lane of
-    /// its place; returns its times. `text` is its message, if that is text. `None`, and appends
-    /// nothing, for one that is not usual.
+    /// its place, behind the `latest` one if it may follow that. `text` is its message, if that is text.
+    /// `None`, and appends nothing, for one that is not usual.
     fn write(
         &mut self,
         payload: &[u8],
         text: Option<&[u8]>,
+        latest: Option<Latest>,
         out: &mut Writer,
-    ) -> Option<(i64, i64)>;
+    ) -> Option<WholeRange>;
 
     /// The base that they are ready for.
     fn base(&self) -> Base;
@@ -273,8 +274,9 @@ impl Ranges for NoRanges {
         &mut self,
         _payload: &[u8],
         _text: Option<&[u8]>,
+        _latest: Option<Latest>,
         _out: &mut Writer,
-    ) -> Option<(i64, i64)> {
+    ) -> Option<WholeRange> {
         match *self {}
     }
 

@@ -48,7 +48,9 @@
 //!   differ.
 //! - **Names** are messages, else the name of the schema, else that of the kind. An empty message
 //!   counts as none, if it is not a registered string. Bad UTF-8 becomes U+FFFD.
-//! - **Times** are nanoseconds, whatever the clocks that they were read from: see [below](#clocks).
+//! - **Times** are nanoseconds, whatever the clocks that they were read from: see [below](#clocks). Ranges of a
+//!   stream that follow one another on a track tell them as steps, which take fewer bytes: by a clock of the
+//!   stream's packets (ID 64) that counts on, as those of Perfetto's own library do.
 //! - **Categories** have their registered names, else their numbers. **Colours** are correlation
 //!   IDs `#AARRGGBB`, by which Perfetto colours (equal ones look equal, but it picks the colour);
 //!   the true value is an annotation.

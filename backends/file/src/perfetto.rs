@@ -11,6 +11,7 @@ mod packet;
 mod plan;
 mod quick;
 mod rewrite;
+mod steps;
 mod value;
 
 use std::fmt::Display;

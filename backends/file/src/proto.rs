@@ -4,7 +4,7 @@ mod read;
 mod steady;
 
 pub(crate) use read::{Fields, Value, first_uint, nested};
-pub(crate) use steady::{Steady, Tail};
+pub(crate) use steady::{Steady, Tail, small_pair};
 
 /// The wire types that we use.
 pub(crate) const VARINT: u32 = 0;

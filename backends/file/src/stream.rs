@@ -18,7 +18,7 @@ use nvtxw_backend::{
 pub(crate) use self::any::{AnyStream, FileStream, Lingering};
 use self::place::OsId;
 use self::sampled::Sampled;
-use self::usual::Usual;
+use self::usual::{Usual, Usually};
 use crate::clock::{ClockReader, Past};
 use crate::counter::Sample;
 use crate::flusher::Flush;
@@ -343,13 +343,16 @@ impl<F: Format> Stream for StreamIn<F> {
         match batch.plain_events().zip(batch.scope_id()) {
             None => batch.for_each(|event| keep(self.single(event))),
             Some((mut events, scope)) => {
-                let mut may_be_usual = true;
+                let mut usually = Usually::Next;
                 self.refresh();
                 while !events.is_empty() {
-                    if may_be_usual {
-                        may_be_usual = self.usual_ranges(batch.schema(), &mut events, scope);
+                    if usually != Usually::Never {
+                        usually = self.usual_ranges(batch.schema(), &mut events, scope);
                         keep(self.flush_if_full());
                         keep(self.out.catch_up());
+                    }
+                    if usually == Usually::Next {
+                        continue;
                     }
                     if let Some(event) = events.read() {
                         keep(self.single(&event));

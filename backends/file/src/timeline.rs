@@ -17,12 +17,12 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(crate) use self::chain::Chain;
+pub(crate) use self::chain::{Chain, Followed, Latest, Step};
 use self::claims::Claims;
 pub(crate) use self::half::First;
 use self::half::{Half, Start};
 pub(crate) use self::order::{Break, Claim};
-use self::part::{Item, Kind, Part};
+use self::part::{Form, Item, Kind, Part};
 use self::retime::Marks;
 pub(crate) use self::retime::Written;
 use crate::budget::{Budget, Share};
@@ -58,6 +58,29 @@ pub(crate) trait Emit {
     fn ready_to_keep(&mut self, on: On, events: u64, bytes: &mut Writer, range: Range<usize>) {
         self.ready(on, events, &bytes.as_bytes()[range]);
     }
+    /// Whether a range that starts then can [lead](Self::lead). Only formats are asked whose ranges have other forms
+    /// behind others.
+    fn leads(&self, _start: i64) -> bool {
+        false
+    }
+    /// A range on the first lane of a place, which others follow.
+    fn lead(&mut self, place: u32, start: i64, end: i64, nests: bool, fields: &[u8]) {
+        self.range(place, 0, start, end, nests, fields);
+    }
+    /// So many ranges more on that lane, none of which starts before the one in front of it ends, in the form that they have
+    /// behind one another. The last one ends at `end`.
+    fn follow(&mut self, _place: u32, _events: u64, _bytes: &[u8], _end: i64) {}
+    /// The same for a `range` of bytes, which may be taken; then another buffer is there instead.
+    fn follow_to_keep(
+        &mut self,
+        place: u32,
+        events: u64,
+        bytes: &mut Writer,
+        range: Range<usize>,
+        end: i64,
+    ) {
+        self.follow(place, events, &bytes.as_bytes()[range], end);
+    }
     /// What follows is by clocks that this number stands for. Only who writes events once more has to
     /// know.
     fn mark(&mut self, _number: u32) {}
@@ -88,8 +111,17 @@ pub(crate) enum Base {
     Decided,
     /// 0, which most files have, as none was decided yet.
     Zero,
-    /// None: the event has another time by now.
-    Stale,
+}
+
+/// A whole range whose form in the file was written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WholeRange {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    /// How it differs from the latest one, if it may follow that.
+    pub(crate) step: Option<Step>,
+    /// Whether that is its form [behind](Emit::follow) the latest one.
+    pub(crate) is_next: bool,
 }
 
 /// How much a window holds before its older half is written.
@@ -255,6 +287,7 @@ impl Timeline {
             self.old.absorb(&mut self.new);
             mem::swap(&mut self.old, &mut self.new);
             self.filled = self.new.bytes.len();
+            self.turn_half();
         }
         can
     }
@@ -376,7 +409,7 @@ impl Timeline {
     fn whole(&mut self, track: u32, kind: Kind, times: (i64, i64), content: Content<'_>) {
         let order = self.next_order();
         match content {
-            Content::Ready(base) => self.add_buffered(track, kind, times, order, Some(base)),
+            Content::Ready(base) => self.add_buffered(track, kind, times, order, Form::Ready(base)),
             Content::Fields(fields) => self.add(track, kind, times, order, &[fields]),
         }
     }
@@ -390,7 +423,7 @@ impl Timeline {
         for part in fields {
             self.new.bytes.raw(part);
         }
-        self.add_buffered(track, kind, times, order, None);
+        self.add_buffered(track, kind, times, order, Form::Fields);
     }
 
     /// Adds an item whose bytes are in the buffer.
@@ -401,7 +434,7 @@ impl Timeline {
         kind: Kind,
         (start, end): (i64, i64),
         order: u64,
-        ready: Option<Base>,
+        form: Form,
     ) {
         let at = mem::replace(&mut self.filled, self.new.bytes.len());
         let item = Item {
@@ -413,12 +446,18 @@ impl Timeline {
             track,
             kind,
             clocks: self.clocks,
-            ready,
+            form,
         };
         if let Some(last) = self.new.last().or_else(|| self.old.last()) {
             self.sorted &= last.start < start || last.key() < item.key();
         }
         self.new.push(item);
+        self.turn_half();
+    }
+
+    /// Makes the new part the old one, if there is none and the new one is half of what is allowed.
+    #[inline]
+    fn turn_half(&mut self) {
         if self.old.is_empty()
             && (self.new.count() >= self.allowed.items / 2 || self.filled >= self.allowed.bytes / 2)
         {

@@ -20,7 +20,7 @@ use crate::merge::ArrowEnd;
 use crate::outlet::Outlet;
 use crate::proto::Writer;
 use crate::sink::Sink;
-use crate::timeline::{Base, Emit, On};
+use crate::timeline::{Base, Emit, Latest, On, WholeRange};
 use crate::track::{TrackId, Tracks};
 
 /// A stream's lines, on their way to the file.
@@ -311,8 +311,9 @@ impl Ranges for QuickRanges<'_> {
         &mut self,
         payload: &[u8],
         text: Option<&[u8]>,
+        latest: Option<Latest>,
         out: &mut Writer,
-    ) -> Option<(i64, i64)> {
+    ) -> Option<WholeRange> {
         if text.is_some() {
             return None;
         }
@@ -322,7 +323,12 @@ impl Ranges for QuickRanges<'_> {
         out.raw(category);
         self.quick.write_args(payload, out);
         close(out);
-        Some((start, end))
+        Some(WholeRange {
+            start,
+            end,
+            step: latest.and_then(|latest| latest.step(start, end)),
+            is_next: false,
+        })
     }
 
     #[inline]

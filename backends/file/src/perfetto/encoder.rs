@@ -101,7 +101,6 @@ impl Encoder {
         line: Option<Line>,
         base: (i64, Base),
     ) -> Option<QuickRanges<'_>> {
-        let lane = lane.behind(self.times.tail())?;
         let (quick, args) = self.plans.get(schema, &mut self.texts).quick()?;
         Some(QuickRanges {
             quick,

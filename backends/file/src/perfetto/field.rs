@@ -23,6 +23,7 @@ pub(crate) mod packet {
 
 pub(crate) mod defaults {
     pub(crate) const TRACK_EVENT: u32 = 11;
+    pub(crate) const CLOCK_ID: u32 = 58;
     /// Of the message in `TRACK_EVENT`.
     pub(crate) const TRACK_UUID: u32 = 11;
 }
@@ -33,9 +34,12 @@ pub(crate) mod clock_snapshot {
     /// Of the messages in `CLOCKS`.
     pub(crate) const CLOCK_ID: u32 = 1;
     pub(crate) const TIMESTAMP: u32 = 2;
+    pub(crate) const INCREMENTAL: u32 = 3;
 
     /// The clock of packets that name none.
     pub(crate) const BOOTTIME: u64 = 6;
+    /// The first one that each sequence may have for itself.
+    pub(crate) const OWN: u64 = 64;
 }
 
 pub(crate) mod attributes {

@@ -8,6 +8,7 @@ use nvtxw_backend::Result;
 
 use super::descriptor::descriptor;
 use super::field::{annotation, attributes, clock_snapshot, defaults, event, packet, trace};
+use super::steps::{self, Steps};
 use super::value::ValueEvent;
 use crate::base::shift;
 use crate::format::{Fact, FactValue, Number};
@@ -267,6 +268,7 @@ pub(crate) struct Packets {
     recent: [TrackId; RECENT],
     /// How long the fields of the last ready range were.
     usual: usize,
+    steps: Steps,
 }
 
 /// What is left of a stream's packets when all are in the file: as little as can be, since a session may have very
@@ -306,6 +308,7 @@ impl Packets {
             heads,
             ready_heads: heads.map(Head::of_ready),
             usual: 0,
+            steps: Steps::default(),
             default_track: None,
             places: Vec::new(),
             counters: Vec::new(),
@@ -368,13 +371,7 @@ impl Packets {
                 self.sequence,
                 packet::CLEARED,
                 0,
-                |out| {
-                    let all = out.open(packet::DEFAULTS, 0);
-                    let events = out.open(defaults::TRACK_EVENT, 0);
-                    out.uint(defaults::TRACK_UUID, track);
-                    out.close(events);
-                    out.close(all);
-                },
+                |out| put_defaults(track, None, out),
             );
         }
         if !texts.is_empty() {
@@ -396,6 +393,7 @@ impl Packets {
 
     /// What follows is on a first lane, or of a counter.
     fn use_ready(&mut self, on: On) {
+        self.use_clock(false);
         let track = match on {
             On::Place(place) => self.lane(place, 0),
             On::Counter(counter) => self.counters[counter as usize],
@@ -510,9 +508,36 @@ impl Packets {
 
     /// How the next event tells its track and its time, which the file holds.
     fn begin_event(&mut self, track: TrackId, time: i64) -> (Option<TrackId>, u64) {
+        self.use_clock(false);
+        (self.named(track), time.wrapping_sub(self.base) as u64)
+    }
+
+    /// How the next event tells its track.
+    fn named(&mut self, track: TrackId) -> Option<TrackId> {
         self.use_track(track);
-        let named = (self.default_track != Some(track)).then_some(track);
-        (named, time.wrapping_sub(self.base) as u64)
+        (self.default_track != Some(track)).then_some(track)
+    }
+
+    /// What follows tells its times as steps from one to the next, or as they are.
+    fn use_clock(&mut self, is_steps: bool) {
+        let Some(track) = self
+            .default_track
+            .filter(|_| self.steps.are_told != is_steps)
+        else {
+            return;
+        };
+        self.steps.are_told = is_steps;
+        let out = &mut self.outlet.out;
+        if is_steps && !mem::replace(&mut self.steps.have_clock, true) {
+            packet(out, self.sequence, 0, 0, steps::put_clock);
+        }
+        let clock = match is_steps {
+            true => clock_snapshot::OWN,
+            false => clock_snapshot::BOOTTIME,
+        };
+        packet(out, self.sequence, packet::NEEDS, 0, |out| {
+            put_defaults(track, Some(clock), out);
+        });
     }
 
     fn use_track(&mut self, track: TrackId) {
@@ -540,6 +565,18 @@ impl Packets {
             });
         });
     }
+}
+
+/// What events are by that don't tell it: the track, and the clock if it isn't that of the file.
+fn put_defaults(track: TrackId, clock: Option<u64>, out: &mut Writer) {
+    let all = out.open(packet::DEFAULTS, 0);
+    let events = out.open(defaults::TRACK_EVENT, 0);
+    out.uint(defaults::TRACK_UUID, track);
+    out.close(events);
+    if let Some(clock) = clock {
+        out.uint(defaults::CLOCK_ID, clock);
+    }
+    out.close(all);
 }
 
 impl Emit for Packets {
@@ -610,6 +647,42 @@ impl Emit for Packets {
 
     fn ready_to_keep(&mut self, on: On, events: u64, bytes: &mut Writer, range: Range<usize>) {
         self.use_ready(on);
+        self.outlet.append_or_keep(events, bytes, range);
+    }
+
+    fn leads(&self, start: i64) -> bool {
+        start.wrapping_sub(self.base) as u64 >= self.steps.last
+    }
+
+    fn lead(&mut self, place: u32, start: i64, end: i64, nests: bool, fields: &[u8]) {
+        self.use_clock(true);
+        let track = self.lane(place, 0);
+        let track = self.named(track);
+        let [start, end] = [start, end].map(|time| time.wrapping_sub(self.base) as u64);
+        let (head, out) = (self.heads[usize::from(nests)], &mut self.outlet.out);
+        let step = start - self.steps.last;
+        head.event(out, event::BEGIN, track, step, fields.len(), |out| {
+            out.raw(fields);
+        });
+        head.event(out, event::END, track, end - start, 0, |_| {});
+        self.steps.last = end;
+        self.outlet.complete(1);
+    }
+
+    fn follow(&mut self, _place: u32, events: u64, bytes: &[u8], end: i64) {
+        self.steps.last = end.wrapping_sub(self.base) as u64;
+        self.outlet.append(events, bytes);
+    }
+
+    fn follow_to_keep(
+        &mut self,
+        _place: u32,
+        events: u64,
+        bytes: &mut Writer,
+        range: Range<usize>,
+        end: i64,
+    ) {
+        self.steps.last = end.wrapping_sub(self.base) as u64;
         self.outlet.append_or_keep(events, bytes, range);
     }
 

@@ -12,8 +12,8 @@ use crate::base::shift_both;
 use crate::clock::Line;
 use crate::format::Ranges;
 use crate::plain::{Copied, Near, Usual};
-use crate::proto::{Room, SLOT, Slot, Steady, VARINT, Writer, tag, tag_byte};
-use crate::timeline::Base;
+use crate::proto::{Room, SLOT, Slot, Steady, VARINT, Writer, small_pair, tag, tag_byte};
+use crate::timeline::{Base, Latest, WholeRange};
 
 /// Tags, each of one byte.
 const NAME_IID: u64 = tag_byte(event::NAME_IID, false);
@@ -93,8 +93,9 @@ impl Ranges for QuickRanges<'_> {
         &mut self,
         payload: &[u8],
         text: Option<&[u8]>,
+        latest: Option<Latest>,
         out: &mut Writer,
-    ) -> Option<(i64, i64)> {
+    ) -> Option<WholeRange> {
         let (base, _) = self.base;
         let payload = self.copied.near(payload);
         let usual = &self.quick.usual;
@@ -103,7 +104,22 @@ impl Ranges for QuickRanges<'_> {
             cold_path();
             (start, end) = line.range((start, end))?;
         }
-        let [from, to] = self.times.pair(shift_both(base, start, end)?)?;
+        let [from, to] = shift_both(base, start, end)?;
+        let step = latest.and_then(|latest| latest.step(start, end));
+        let mut lane = &self.lane;
+        let distant;
+        let [from, to] = match step {
+            Some(step) => small_pair([step.pause, step.duration.into()]),
+            None => {
+                let pair = self.times.pair([from, to])?;
+                let tail = self.times.tail();
+                if tail.len() > 0 {
+                    distant = lane.behind(tail)?;
+                    lane = &distant;
+                }
+                pair
+            }
+        };
         // Numbers of texts take three bytes at most.
         let (name, name_len) = match text {
             None => self.texts.name(usual.name(payload))?,
@@ -114,7 +130,7 @@ impl Ranges for QuickRanges<'_> {
             start: event,
             end: end_event,
             event_at,
-        } = &self.lane;
+        } = lane;
         let mut out = out.slot()?;
         out.word(head.word, head.len);
         out.word(from.0, from.1);
@@ -142,7 +158,12 @@ impl Ranges for QuickRanges<'_> {
         out.word(to.0, to.1);
         out.word(end_event.0, end_event.1);
         out.keep();
-        Some((start, end))
+        Some(WholeRange {
+            start,
+            end,
+            step,
+            is_next: step.is_some(),
+        })
     }
 
     #[inline(always)]

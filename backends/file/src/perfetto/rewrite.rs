@@ -7,9 +7,10 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::bundle::{bundle, unpack};
-use super::field::{annotation, event, packet, trace};
+use super::field::{annotation, clock_snapshot, defaults, event, packet, trace};
 use super::framing::{Source, after_packet};
 use super::packet::{Left, Packets, mark_of};
+use super::steps::Steps;
 use crate::merge::{Events, Lane, Rewrite, unknown};
 use crate::outlet::RUN;
 use crate::proto::{Fields, Value};
@@ -124,6 +125,7 @@ struct Reader {
     streams: HashMap<u64, u32>,
     /// What each stream's tracks are.
     tracks: HashMap<(u32, TrackId), Spot>,
+    steps: Vec<Steps>,
 }
 
 #[derive(Clone, Copy)]
@@ -138,6 +140,7 @@ impl Reader {
             base,
             streams: HashMap::new(),
             tracks: HashMap::new(),
+            steps: streams.iter().map(|_| Steps::default()).collect(),
         };
         for (stream, number) in streams.iter().zip(0..) {
             reader.streams.insert(stream.sequence().into(), number);
@@ -158,7 +161,7 @@ impl Reader {
     /// Takes the event that a packet is, or copies it if it belongs to the rest of the file.
     fn read(&mut self, packet: &[u8], events: &mut Events, copy: &mut Vec<u8>) -> io::Result<()> {
         let (mut stream, mut nests, mut time, mut event) = (None, false, 0, None);
-        let (mut flags, mut has_more) = (0, false);
+        let (mut flags, mut has_more, mut clock) = (0, false, None);
         for (index, field) in Fields::of(content(packet)?).enumerate() {
             match field {
                 (packet::SEQUENCE, Value::Int(sequence)) => {
@@ -177,6 +180,7 @@ impl Reader {
                 (packet::TRACK_EVENT, Value::Bytes(content)) => event = Some(content),
                 // They come again for what they are still needed for.
                 (packet::TRACK_DESCRIPTOR, _) => return Ok(()),
+                (packet::DEFAULTS, Value::Bytes(told)) => clock = clock_of(told),
                 _ => {}
             }
             has_more = true;
@@ -184,10 +188,15 @@ impl Reader {
         let mark = mark_of(flags).filter(|_| !has_more);
         match (stream, event, mark) {
             (Some(stream), Some(event), _) => {
+                let time = self.steps[stream as usize].time(time);
                 let time = self.base.wrapping_add(time as i64);
                 self.event(stream, event, time, nests, events)?;
             }
             (Some(stream), None, Some(number)) => events.mark(stream, number),
+            // The events that come again have no steps.
+            (Some(stream), None, None) if clock.is_some() => {
+                self.steps[stream as usize].are_told = clock == Some(clock_snapshot::OWN);
+            }
             _ => copy.extend_from_slice(packet),
         }
         Ok(())
@@ -254,6 +263,14 @@ fn content(packet: &[u8]) -> io::Result<&[u8]> {
         Some((trace::PACKET, Value::Bytes(content))) => Ok(content),
         _ => Err(unknown()),
     }
+}
+
+/// The clock that defaults name.
+fn clock_of(told: &[u8]) -> Option<u64> {
+    Fields::of(told).find_map(|field| match field {
+        (defaults::CLOCK_ID, Value::Int(clock)) => Some(clock),
+        _ => None,
+    })
 }
 
 /// The end that a range has itself, from the annotation that tells it.

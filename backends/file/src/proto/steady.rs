@@ -114,6 +114,16 @@ impl Steady {
     }
 }
 
+/// A pair of numbers that most often are small, and below 2^56.
+#[inline(always)]
+pub(crate) fn small_pair([one, other]: [u64; 2]) -> Pair {
+    if one | other < SMALL {
+        return [small_varint(one), small_varint(other)];
+    }
+    cold_path();
+    [varint(one), varint(other)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

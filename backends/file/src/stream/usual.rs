@@ -7,7 +7,7 @@ use nvtxw_backend::{Event, EventKind, PlainEvents, Schema, SchemaRole, ScopeRef,
 use super::StreamIn;
 use crate::clock::Line;
 use crate::format::{Format, FormatStream, Ranges};
-use crate::timeline::{Chain, Content, Timeline};
+use crate::timeline::{Chain, Content, Followed, Timeline};
 
 /// What ranges share that are of one schema and in one scope.
 #[derive(Clone, Copy, PartialEq)]
@@ -68,51 +68,65 @@ impl<F: Format> StreamIn<F> {
             && usual.scope == scope
             && let Some(line) = self.line(usual.clocks, usual.are_nanoseconds)
             && let Some(mut ranges) = self.out.ranges(schema, usual.place, line)
-            && let Some((start, end)) = ranges.write(payload, text, self.timeline.buffer())
         {
             let base = ranges.base();
-            if let Some(chain) = &self.chain
-                && chain.is_ready_for(base)
-                && self.timeline.follow(chain, start, end)
-            {
-                return true;
+            if self.chain.is_none() {
+                self.timeline.clocks = usual.clocks;
+                self.chain = self.timeline.chain_to(usual.place, usual.nests, base);
             }
-            self.timeline.clocks = usual.clocks;
-            let content = Content::Ready(base);
-            self.timeline
-                .range(usual.place, start, end, usual.nests, content);
-            let is_full = self.timeline.is_full();
-            self.chain = self.timeline.chain().filter(|_| !is_full);
+            let chain = self.chain.as_ref().filter(|chain| chain.is_ready_for(base));
+            let latest = chain.map(|_| self.timeline.latest());
+            let written = ranges.write(payload, text, latest, self.timeline.buffer());
+            let Some(written) = written else {
+                return false;
+            };
+            let followed = match chain {
+                Some(chain) => self.timeline.follow(chain, written),
+                None => Followed::No,
+            };
+            match followed {
+                Followed::Yes => {}
+                Followed::Last => self.chain = None,
+                Followed::No => {
+                    self.timeline.clocks = usual.clocks;
+                    let (start, end) = (written.start, written.end);
+                    let content = Content::Ready(base);
+                    self.timeline
+                        .range(usual.place, start, end, usual.nests, content);
+                    let is_full = self.timeline.is_full();
+                    self.chain = self.timeline.chain().filter(|_| !is_full);
+                }
+            }
             return true;
         }
         false
     }
 
-    /// Takes ranges of a batch in a scope, up to the first that is not usual, or until the window is full.
-    /// `false` if none of the batch can be usual.
+    /// Takes ranges of a batch in a scope, up to the first that is not usual, or until the window or what waits for the file
+    /// has to be looked after. Tells whether any of those that are left may be usual.
     pub(super) fn usual_ranges(
         &mut self,
         schema: &Schema,
         events: &mut PlainEvents<'_, '_>,
         scope: u64,
-    ) -> bool {
+    ) -> Usually {
         let SchemaRole::Event(kind @ (EventKind::RangePushPop | EventKind::RangeStartEnd)) =
             schema.role()
         else {
-            return false;
+            return Usually::Never;
         };
         let start = schema.time_domain().unwrap_or(self.info.time_domain());
         let end = schema.end_time_domain().unwrap_or(self.info.time_domain());
         let Ok(clocks) = self.event_clocks(start, end) else {
-            return false;
+            return Usually::Never;
         };
         let are_nanoseconds = self.are_nanoseconds(clocks);
         if !are_nanoseconds && clocks[0] != clocks[1] {
-            return false;
+            return Usually::Never;
         }
         let Some(line) = self.line(clocks, are_nanoseconds) else {
             // The next event tells where times are.
-            return true;
+            return Usually::Later;
         };
         self.timeline.clocks = clocks;
         let domain = Arc::clone(self.info.domain());
@@ -121,25 +135,42 @@ impl<F: Format> StreamIn<F> {
         self.chain = None;
         let is_behind = self.out.is_behind();
         let Some(ranges) = self.out.ranges(schema, place, line) else {
-            return false;
+            return Usually::Never;
         };
+        let (base, nests) = (ranges.base(), kind == EventKind::RangePushPop);
+        let chain = self.timeline.chain_to(place, nests, base);
         let mut taker = Taker {
             timeline: &mut self.timeline,
-            content: Content::Ready(ranges.base()),
+            content: Content::Ready(base),
             ranges,
             place,
-            nests: kind == EventKind::RangePushPop,
-            chain: None,
+            nests,
+            chain,
             is_behind,
             is_done: false,
         };
+        taker.shorten();
         // What looks up texts is no part of the loop for batches without.
         match events.have_text() {
             false => events.take_while(|event| taker.take(event.bytes(), None)),
             true => events.take_while(|event| taker.take(event.bytes(), event.text())),
         }
-        true
+        match taker.is_done {
+            true => Usually::Next,
+            false => Usually::Later,
+        }
     }
+}
+
+/// Which event of a batch may be usual next.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Usually {
+    /// The next one.
+    Next,
+    /// Not the next one, but those behind it.
+    Later,
+    /// None.
+    Never,
 }
 
 /// Takes usual ranges to one place.
@@ -165,22 +196,35 @@ impl<R: Ranges> Taker<'_, R> {
         if self.is_done {
             return false;
         }
-        let Some((start, end)) = self.ranges.write(payload, text, self.timeline.buffer()) else {
+        let latest = self.chain.as_ref().map(|_| self.timeline.latest());
+        let buffer = self.timeline.buffer();
+        let Some(written) = self.ranges.write(payload, text, latest, buffer) else {
             return false;
         };
-        if let Some(chain) = &self.chain
-            && self.timeline.follow(chain, start, end)
-        {
-            return true;
+        if let Some(chain) = &self.chain {
+            match self.timeline.follow(chain, written) {
+                Followed::Yes => return true,
+                Followed::Last => {
+                    self.is_done = true;
+                    return true;
+                }
+                Followed::No => {}
+            }
         }
         // Nothing of this function is given away, which would keep it from being short.
+        let (start, end) = (written.start, written.end);
         self.timeline
             .range(self.place, start, end, self.nests, self.content);
         self.is_done = self.timeline.is_full() || self.is_behind && self.chain.is_some();
         self.chain = self.timeline.chain();
+        self.shorten();
+        true
+    }
+
+    /// What waits is looked after again before long.
+    fn shorten(&mut self) {
         if let Some(chain) = self.chain.as_mut().filter(|_| self.is_behind) {
             chain.shorten(PIECE);
         }
-        true
     }
 }

@@ -3,7 +3,7 @@
 use std::mem;
 use std::ops::Range;
 
-use super::chain::Link;
+use super::chain::{Latest, Link};
 use super::{Base, Emit, Limits, On};
 use crate::proto::Writer;
 
@@ -33,8 +33,20 @@ pub(super) struct Item {
     pub(super) kind: Kind,
     /// Which clocks its start and its end are read from.
     pub(super) clocks: [u8; 2],
-    /// Whether the bytes are the item's form in the file, for this base, and not just the fields.
-    pub(super) ready: Option<Base>,
+    pub(super) form: Form,
+}
+
+/// What the bytes of an item are.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Form {
+    /// Its fields.
+    Fields,
+    /// Its form in the file at another time than the one that it has now.
+    Stale,
+    /// Its form in the file, where timestamps count from this base.
+    Ready(Base),
+    /// Its form in the file [behind](Emit::follow) the item before.
+    Next,
 }
 
 /// Where an item belongs: by time; ends before starts; outer ranges before inner ones; then as it
@@ -59,7 +71,11 @@ pub(super) struct Part {
     /// What goes on the chain that the only item begins.
     pub(super) links: Vec<Link>,
     /// The times of the last link, if there is one.
-    pub(super) latest: (i64, i64),
+    pub(super) latest: Latest,
+    /// How many of the links have their form [behind](Emit::follow) the one before.
+    pub(super) nexts: usize,
+    /// What the other links are ready for.
+    pub(super) base: Option<Base>,
     pub(super) bytes: Writer,
     /// From which item on the times are of which epoch; 0 before the first.
     pub(super) epochs: Vec<(usize, u32)>,
@@ -83,12 +99,14 @@ impl Part {
     pub(super) fn clear(&mut self) {
         self.items.clear();
         self.links.clear();
+        self.nexts = 0;
+        self.base = None;
         self.bytes.clear();
     }
 
     /// Moves all of `more` here.
     pub(super) fn append(&mut self, more: &mut Self) {
-        if self.take_chain(more) {
+        if more.is_empty() || self.take_chain(more) {
             return;
         }
         let moved = self.bytes.len() as u32;

@@ -4,8 +4,8 @@
 
 use std::mem;
 
-use super::part::{Item, Kind, Part};
-use super::{Base, Emit, Timeline};
+use super::part::{Form, Item, Kind, Part};
+use super::{Emit, Timeline};
 
 /// Events that were written in one epoch, all by times of one clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -174,12 +174,18 @@ impl Part {
         let mut kept = 0;
         let epochs = mem::take(&mut self.epochs);
         let mut epochs = epochs.into_iter().peekable();
-        let mut epoch = 0;
+        let (mut epoch, mut is_moved) = (0, false);
         for (index, item) in self.all().iter_mut().enumerate() {
             while let Some((_, next)) = epochs.next_if(|(from, _)| *from <= index) {
                 epoch = next;
             }
+            let times = (item.start, item.end);
             kept += u64::from(!item.retime(|clock, time| moved(epoch, clock, time)));
+            // What it is behind may be somewhere else now.
+            if is_moved && item.form == Form::Next {
+                item.form = Form::Stale;
+            }
+            is_moved = times != (item.start, item.end);
         }
         self.epochs.push((0, last));
         kept
@@ -201,7 +207,10 @@ impl Item {
         };
         if (start, end) != (self.start, self.end) {
             (self.start, self.end) = (start, end);
-            self.ready = self.ready.and(Some(Base::Stale));
+            self.form = match self.form {
+                Form::Fields => Form::Fields,
+                _ => Form::Stale,
+            };
         }
         true
     }

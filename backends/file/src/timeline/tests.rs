@@ -21,6 +21,9 @@ struct Recorder {
     events: Vec<(i64, u8, Lane, Vec<u8>)>,
     /// How many events came together that were ready.
     runs: Vec<u64>,
+    /// When the last range ended that led or followed, and how many followed.
+    latest: i64,
+    followers: u64,
 }
 
 /// A place and one of its lanes.
@@ -65,6 +68,31 @@ impl Emit for Recorder {
     }
 
     fn value(&mut self, _counter: u32, _time: i64, _fields: &[u8]) {}
+
+    fn leads(&self, start: i64) -> bool {
+        start >= self.latest
+    }
+
+    fn lead(&mut self, place: u32, start: i64, end: i64, nests: bool, fields: &[u8]) {
+        assert!(self.leads(start));
+        self.range(place, 0, start, end, nests, fields);
+        self.latest = end;
+    }
+
+    fn follow(&mut self, place: u32, events: u64, bytes: &[u8], end: i64) {
+        let (all, rest) = bytes.as_chunks::<READY>();
+        assert!(rest.is_empty());
+        assert_eq!(all.len() as u64, events);
+        for bytes in all {
+            let (_, gap, duration, fields) = parse(bytes);
+            assert!(gap >= 0);
+            let start = self.latest + gap;
+            self.latest = start + duration;
+            self.range(place, 0, start, self.latest, true, fields);
+        }
+        assert_eq!(self.latest, end);
+        self.followers += events;
+    }
 
     fn ready_to_keep(&mut self, on: On, events: u64, bytes: &mut Writer, range: Range<usize>) {
         let kept = mem::take(bytes);

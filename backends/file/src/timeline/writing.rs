@@ -2,8 +2,9 @@
 
 use std::mem;
 
-use super::part::{Item, Key, Kind, Part, Run};
-use super::{Base, Emit, On, Place, Timeline};
+use super::chain::group;
+use super::part::{Form, Item, Key, Kind, Part, Run};
+use super::{Emit, On, Place, Timeline};
 
 impl Timeline {
     /// Writes the older half of the window, or what is final by a claim.
@@ -99,11 +100,16 @@ impl Timeline {
         if let Some(leader) = part.leader() {
             self.mark(leader.clocks, out);
         }
-        let rest = match self.write_chain(part, first, &mut run, out) {
-            true => 0,
-            false => part.all().len(),
+        let mut rest = match self.write_chain(part, first, &mut run, out) {
+            true => &[][..],
+            false => {
+                part.all();
+                &part.items[..]
+            }
         };
-        for item in &part.items[..rest] {
+        // With so many items left there is no group in front of these.
+        let mut ungrouped = rest.len();
+        while let [item, behind @ ..] = rest {
             if due.peek().is_some() {
                 let key = item.key();
                 while let Some(push) = due.next_if(|push| push.key < key) {
@@ -115,17 +121,29 @@ impl Timeline {
                 run.end(part, out);
                 self.marks.set(item.clocks, out);
             }
-            let bytes = part.bytes_of(item);
-            match item.ready {
-                Some(base) if base != Base::Stale && out.takes(base) => {}
-                Some(_) => {
-                    run.end(part, out);
-                    self.emit(item, E::fields_of(bytes), out);
+            if behind.first().is_some_and(|next| next.form == Form::Next) && rest.len() <= ungrouped
+            {
+                let (items, others) = rest.split_at(group(rest));
+                let due = due.peek().map(|push| push.key);
+                run.end(part, out);
+                if self.write_group(items, part, due, out) {
+                    rest = others;
                     continue;
                 }
-                None => {
+                ungrouped = others.len();
+            }
+            rest = behind;
+            let bytes = part.bytes_of(item);
+            match item.form {
+                Form::Ready(base) if out.takes(base) => {}
+                Form::Fields => {
                     run.end(part, out);
                     self.emit(item, bytes, out);
+                    continue;
+                }
+                _ => {
+                    run.end(part, out);
+                    self.emit(item, E::fields_of(bytes), out);
                     continue;
                 }
             }

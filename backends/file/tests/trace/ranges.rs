@@ -383,7 +383,7 @@ fn streams_on_threads_do_not_mix() {
 #[cfg(unix)]
 #[test]
 fn a_stream_goes_on_while_another_one_is_written() {
-    const WINDOW: i64 = 20_000;
+    const WINDOW: i64 = 40_000;
     /// The next half of the window would be due with one more.
     const COUNT: i64 = WINDOW + WINDOW / 2 - 1;
     for format in ["perfetto", "chrome"] {

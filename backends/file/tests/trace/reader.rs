@@ -111,6 +111,9 @@ struct Event {
 struct Sequence {
     cleared: bool,
     track: u64,
+    /// Its own clock, once it has told of it: what that shows, and whether packets are by it now.
+    own_clock: Option<u64>,
+    is_own: bool,
     /// By field of the interned data, and number.
     texts: HashMap<(u32, u64), String>,
 }
@@ -197,7 +200,13 @@ impl Trace {
         let mut event = None;
         for &(number, field) in &all {
             match number {
-                6 => assert!(fields(bytes(field)).any(|f| f == (2, Field::Int(6)))),
+                6 if id == 1 => assert!(fields(bytes(field)).any(|f| f == (2, Field::Int(6)))),
+                6 => {
+                    let clocks = fields(bytes(field)).map(|(_, clock)| bytes(clock).to_vec());
+                    // Both at 0, and the first one counts on.
+                    assert!(clocks.eq([&b"\x08\x40\x10\0\x18\x01"[..], b"\x08\x06\x10\0"]));
+                    assert_eq!(sequence.own_clock.replace(0), None, "told twice");
+                }
                 8 | 10 | 13 => {}
                 11 => {
                     assert_ne!(flags & 2, 0, "an event without NEEDS");
@@ -214,10 +223,16 @@ impl Trace {
                     }
                 }
                 59 => {
-                    let (11, events) = fields(bytes(field)).next().unwrap() else {
+                    let all: Vec<_> = fields(bytes(field)).collect();
+                    let (11, events) = all[0] else {
                         panic!("defaults")
                     };
                     sequence.track = int(fields(bytes(events)).next().unwrap().1);
+                    sequence.is_own = match all[1..] {
+                        [] | [(58, Field::Int(6))] => false,
+                        [(58, Field::Int(64))] => true,
+                        _ => panic!("{all:?}"),
+                    };
                 }
                 60 => self.track(bytes(field)),
                 126 => {
@@ -234,8 +249,17 @@ impl Trace {
             }
         }
         if let Some(message) = event {
+            let timestamp = int(get(8).expect("an event has a time"));
+            let time = match (sequence.is_own, &mut sequence.own_clock) {
+                (false, _) => timestamp,
+                (true, clock) => {
+                    let clock = clock.as_mut().expect("the clock is told of");
+                    *clock += timestamp;
+                    *clock
+                }
+            };
             let mut event = Event {
-                time: int(get(8).expect("an event has a time")),
+                time,
                 uuid: sequence.track,
                 ..Event::default()
             };

@@ -3,30 +3,51 @@
 use super::*;
 
 impl Stream {
-    /// Ranges of one place as a batch has them, ready or not.
-    fn batch(&mut self, place: u32, ranges: &[(i64, i64)], nests: bool, is_ready: bool) {
-        let mut chain = None;
+    /// Ranges of one place as a batch has them.
+    fn batch(&mut self, place: u32, ranges: &[(i64, i64)], nests: bool, form: Form) {
+        let is_ready = form != Form::Fields;
+        let base = Base::Decided;
+        let mut chain = self.timeline.chain_to(place, nests, base);
         for &(start, end) in ranges {
             let fields = self.expect(place, start, Some(end));
-            let content = match is_ready {
-                true => {
-                    make_ready(self.timeline.buffer(), BEGIN, start, end, &fields);
-                    Content::Ready(Base::Decided)
-                }
-                false => Content::Fields(&fields),
-            };
-            if let Some(chain) = &chain
-                && self.timeline.follow(chain, start, end)
-            {
+            if !is_ready {
+                let content = Content::Fields(&fields);
+                self.timeline.range(place, start, end, nests, content);
+                self.flush();
                 continue;
             }
-            self.timeline.range(place, start, end, nests, content);
-            chain = None;
-            match self.timeline.is_full() {
-                true => self.flush(),
-                false if is_ready => chain = self.timeline.chain(),
-                false => {}
+            let latest = chain.as_ref().map(|_| self.timeline.latest());
+            let step = latest.and_then(|latest| latest.step(start, end));
+            // Not all that may be are in that form.
+            let next = step.filter(|_| form == Form::Next && start % 11 != 10);
+            let buffer = self.timeline.buffer();
+            match next {
+                Some(step) => {
+                    let pause = step.pause as i64;
+                    make_ready(buffer, BEGIN, pause, step.duration.into(), &fields);
+                }
+                None => make_ready(buffer, BEGIN, start, end, &fields),
             }
+            let written = WholeRange {
+                start,
+                end,
+                step,
+                is_next: next.is_some(),
+            };
+            let followed = match &chain {
+                Some(chain) => self.timeline.follow(chain, written),
+                None => Followed::No,
+            };
+            match followed {
+                Followed::Yes => continue,
+                Followed::Last => {}
+                Followed::No => {
+                    let content = Content::Ready(base);
+                    self.timeline.range(place, start, end, nests, content);
+                }
+            }
+            self.flush();
+            chain = self.timeline.chain_to(place, nests, base);
         }
     }
 }
@@ -35,7 +56,7 @@ impl Stream {
 fn what_follows_goes_to_the_file_as_one_run() {
     let mut stream = Stream::new(1 << 10);
     let ranges: Vec<_> = (0..10_000).map(|i| (i * 10, i * 10 + 10)).collect();
-    stream.batch(0, &ranges, false, true);
+    stream.batch(0, &ranges, false, Form::Ready(Base::Decided));
     stream.timeline.finish(&mut stream.out);
     assert!(stream.out.runs.len() < 30, "{:?}", stream.out.runs);
     let (rows, tally) = stream.finish();
@@ -43,8 +64,29 @@ fn what_follows_goes_to_the_file_as_one_run() {
     assert_eq!(tally, Tally::default());
 }
 
+#[test]
+fn what_follows_is_written_by_how_it_differs_whatever_the_batches_are() {
+    let mut stream = Stream::new(1 << 10);
+    let ranges: Vec<_> = (0..10_000).map(|i| (i * 10, i * 10 + 7)).collect();
+    for (index, batch) in ranges.chunks(7).enumerate() {
+        stream.batch(0, batch, false, Form::Next);
+        // The part that this is in has to be taken apart.
+        if index == 1000 {
+            stream.instant(0, batch[6].1);
+        }
+    }
+    stream.timeline.finish(&mut stream.out);
+    // Behind that, until the part is full.
+    assert!(stream.out.runs.iter().sum::<u64>() < 512);
+    // One of eleven leads.
+    assert!(stream.out.followers > 8_500, "{}", stream.out.followers);
+    let (rows, tally) = stream.finish();
+    assert!(spots(&rows).iter().all(|spot| *spot == (0, 0)));
+    assert_eq!(tally, Tally::default());
+}
+
 /// A stream of mostly such ranges; the first ones of it that are not go by the seed.
-fn mixed(seed: u64, items: usize, is_ready: bool) -> (Vec<Row>, Tally) {
+fn mixed(seed: u64, items: usize, form: Form) -> (Vec<Row>, Tally) {
     let mut random = Random::new(seed);
     let mut stream = Stream::new(items);
     let (mut time, mut latest, mut pushed) = (0, 0, None);
@@ -66,7 +108,7 @@ fn mixed(seed: u64, items: usize, is_ready: bool) -> (Vec<Row>, Tally) {
                 (start.max(0), end.max(0))
             })
             .collect();
-        stream.batch(place, &ranges, nests, is_ready);
+        stream.batch(place, &ranges, nests, form);
         match (random.below(6), pushed.take()) {
             (0, None) => pushed = Some((place, stream.push(place, time.max(0)))),
             (1, open) => {
@@ -85,9 +127,11 @@ fn mixed(seed: u64, items: usize, is_ready: bool) -> (Vec<Row>, Tally) {
 fn ranges_stand_where_they_would_if_each_came_alone() {
     for seed in 1..60 {
         let items = [2, 5, 30, 1000][seed as usize % 4];
-        let (rows, tally) = mixed(seed, items, true);
-        let (want, want_tally) = mixed(seed, items, false);
-        assert_eq!(spots(&rows), spots(&want), "{seed}");
-        assert_eq!(tally, want_tally, "{seed}");
+        let (want, want_tally) = mixed(seed, items, Form::Fields);
+        for form in [Form::Ready(Base::Decided), Form::Next] {
+            let (rows, tally) = mixed(seed, items, form);
+            assert_eq!(spots(&rows), spots(&want), "{seed}");
+            assert_eq!(tally, want_tally, "{seed}");
+        }
     }
 }
