@@ -15,6 +15,7 @@ mod exported;
 mod flexible;
 mod foreign;
 mod handles;
+mod ids;
 // What passes calls on is the same in the tests of whole traces.
 #[path = "../../../tests/recording/layer.rs"]
 mod layer;
