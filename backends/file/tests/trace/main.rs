@@ -13,6 +13,7 @@ mod dataset;
 mod faults;
 mod fields;
 mod flush;
+mod halves;
 mod many;
 mod merge;
 mod mixed;
