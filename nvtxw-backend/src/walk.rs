@@ -3,8 +3,11 @@
 //! All of it is found by a walk through the payload, which checks each step. An event's payloads are walked once when the
 //! event comes, so that a bad one is refused before the backend sees it, and again for each look at its fields.
 
+mod dimensions;
+
 use nvtxw_abi::EntryType;
 
+use self::dimensions::product;
 use crate::data::{Data, SKIPPED, Target, endless, outside, too_much};
 use crate::event::Text;
 use crate::raw::TEXT_LIMIT;
@@ -15,9 +18,6 @@ use crate::schema::{AttributesAt, Extent, Field, FieldKind, MessageAt, Place, Sc
 use crate::sink::{Check, Show, Sink};
 use crate::text;
 use crate::value::{Value, Visitor};
-
-/// Arrays have no more dimensions.
-const DIMENSIONS: usize = 32;
 
 /// What a walk finds in a payload that is good.
 pub(crate) struct Found<'a> {
@@ -106,18 +106,6 @@ struct Frame<'f, 'a> {
     base: usize,
     /// Where its fields with slots are.
     places: &'f [usize],
-}
-
-/// Sizes of an array, the outermost dimension first.
-struct Dimensions {
-    sizes: [usize; DIMENSIONS],
-    count: usize,
-}
-
-impl Dimensions {
-    fn as_slice(&self) -> &[usize] {
-        &self.sizes[..self.count]
-    }
 }
 
 impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
@@ -392,68 +380,6 @@ impl<'w, 'e, 'a, S: Sink<'a>> Walk<'w, 'e, 'a, S> {
         }
     }
 
-    /// The dimensions of an array whose length is elsewhere.
-    fn dimensions(&self, field: &Field, frame: &Frame<'_, 'a>) -> Result<Dimensions> {
-        let (index, source, count, region, at) = match field.extent {
-            Extent::Entry(entry) => {
-                let source = &frame.schema.fields[entry];
-                (
-                    entry,
-                    source,
-                    source.count,
-                    frame.region,
-                    place(frame, source),
-                )
-            }
-            Extent::Payload(index) => {
-                let payload = self
-                    .data
-                    .payloads
-                    .get(index)
-                    .ok_or_else(|| no_payload(field, index, self.data.payloads.len()))?;
-                let [source] = &*payload.schema.fields else {
-                    return Err(no_length(field, index));
-                };
-                let region = Region::Inside(payload.bytes);
-                (
-                    index,
-                    source,
-                    payload.count.or(source.count),
-                    region,
-                    source.offset,
-                )
-            }
-            Extent::Schema | Extent::ZeroTerminated => (0, field, Some(0), frame.region, 0),
-        };
-        match (&source.kind, source.place) {
-            (FieldKind::Scalar(ty), Place::Here) if ty.is_integer() => {}
-            _ => return Err(no_length(field, index)),
-        }
-        let mut dimensions = Dimensions {
-            sizes: [0; DIMENSIONS],
-            count: 0,
-        };
-        let mut at = at;
-        loop {
-            let is_fixed = source.extent == Extent::Schema;
-            if is_fixed && dimensions.count == count.unwrap_or(1) {
-                return Ok(dimensions);
-            }
-            let size = (region.piece(at, source.size))
-                .ok_or_else(|| outside(source, at, source.size, region))?;
-            if !is_fixed && size.iter().all(|byte| *byte == 0) {
-                return Ok(dimensions);
-            }
-            let next = dimensions
-                .sizes
-                .get_mut(dimensions.count)
-                .ok_or_else(|| too_many_dimensions(field))?;
-            *next = source.element.count(size, 0).unwrap_or_default();
-            dimensions.count += 1;
-            at += source.size;
-        }
-    }
-
     /// How many bytes from `at` come before the first unit of all zero bytes; `None` if the region has none.
     fn zero(
         &mut self,
@@ -559,16 +485,6 @@ fn select(frame: &Frame<'_, '_>, selector: usize) -> u64 {
     selected.unwrap_or(u64::MAX)
 }
 
-/// The number of elements; too many are as many as can be.
-fn product(sizes: &[usize]) -> usize {
-    if sizes.contains(&0) {
-        return 0;
-    }
-    sizes
-        .iter()
-        .fold(1, |product: usize, size| product.saturating_mul(*size))
-}
-
 #[cold]
 fn cut(what: String, at: usize, size: usize, region: Region<'_>) -> Refusal {
     Refusal::invalid(format!(
@@ -582,30 +498,6 @@ fn too_long(field: &Field) -> Refusal {
     Refusal::invalid(format!(
         "`{}` points to memory outside of the event that has no element of all zero bytes within {TEXT_LIMIT} bytes; store \
          its length in another entry",
-        field.name()
-    ))
-}
-
-#[cold]
-fn no_payload(field: &Field, index: usize, count: usize) -> Refusal {
-    Refusal::invalid(format!(
-        "the length of `{}` is in payload {index} of the event, which has only {count}",
-        field.name()
-    ))
-}
-
-#[cold]
-fn no_length(field: &Field, index: usize) -> Refusal {
-    Refusal::invalid(format!(
-        "the length of `{}` is in payload {index} of the event, which holds no integer in its one entry",
-        field.name()
-    ))
-}
-
-#[cold]
-fn too_many_dimensions(field: &Field) -> Refusal {
-    Refusal::unsupported(format!(
-        "`{}` has more than {DIMENSIONS} dimensions, which are not decoded",
         field.name()
     ))
 }
