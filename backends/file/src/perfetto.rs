@@ -18,7 +18,7 @@ use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 
-use nvtxw_backend::{Event, EventKind, Result, Schema, SchemaRole, ScopeRef, StreamInfo, Time};
+use nvtxw_backend::{Event, EventKind, Result, Schema, ScopeRef, StreamInfo, Time};
 
 use self::bundle::Bundler;
 use self::encoder::Encoder;
@@ -142,8 +142,7 @@ impl FormatStream for PerfettoStream {
 
     #[inline]
     fn ranges(&mut self, schema: &Schema, place: u32, line: Option<Line>) -> Option<impl Ranges> {
-        let nests = schema.role() == SchemaRole::Event(EventKind::RangePushPop);
-        let lane = self.packets.ready_lane(place, nests)?;
+        let lane = self.packets.ready_lane(place, schema.role())?;
         let base = self.session.base.expected();
         self.encoder.quick_ranges(schema, lane, line, base)
     }

@@ -2,10 +2,12 @@
 
 use std::hint::cold_path;
 
-use nvtxw_backend::{EntryType, Field, FieldKind, FieldRole, Schema, TimestampRole};
+use nvtxw_backend::{
+    EntryType, EventKind, Field, FieldKind, FieldRole, Schema, SchemaRole, TimestampRole,
+};
 
-/// Where the usual ranges of a schema have what they need: two times, perhaps a message that is
-/// registered or elsewhere, a category, and a colour.
+/// Where the usual ranges, or marks, of a schema have what they need: two times, which are the same one of marks, perhaps a
+/// message that is registered or elsewhere, a category, and a colour.
 #[derive(Clone, Copy)]
 pub(crate) struct Usual {
     start: usize,
@@ -15,6 +17,7 @@ pub(crate) struct Usual {
     color: Option<usize>,
     /// Whether there is a category or a colour.
     pub(crate) has_more: bool,
+    pub(crate) is_mark: bool,
 }
 
 /// A usual range.
@@ -38,8 +41,8 @@ impl Usual {
             let is_text = matches!(field.kind(), FieldKind::Text(_)) && field.varies();
             let (place, ty) = match field.role() {
                 FieldRole::Message if is_text && field.count().is_none() => continue,
-                FieldRole::Time(TimestampRole::RangeBegin) => (&mut start, EntryType::Int64),
                 FieldRole::Time(TimestampRole::RangeEnd) => (&mut end, EntryType::Int64),
+                FieldRole::Time(_) => (&mut start, EntryType::Int64),
                 FieldRole::Message => (&mut name, EntryType::RegisteredString),
                 FieldRole::Category => (&mut category, EntryType::Category),
                 FieldRole::Color => (&mut color, EntryType::ColorArgb),
@@ -49,9 +52,11 @@ impl Usual {
                 return None;
             }
         }
+        let is_mark = schema.role() == SchemaRole::Event(EventKind::Mark);
         Some(Self {
             start: start?,
-            end: end?,
+            end: if is_mark { start } else { end }?,
+            is_mark,
             name,
             category,
             color,

@@ -147,24 +147,24 @@ impl<F: Format> StreamIn<F> {
             true => event.time(),
             false => self.clocks.time(clocks, event.time())?,
         };
-        match (event.kind(), time) {
+        let kind = event.kind();
+        let is_whole = kind == EventKind::Mark || matches!(time, Time::Range { .. });
+        if is_whole && !names_other && (are_nanoseconds || clocks[0] == clocks[1]) {
+            let usual = Usual {
+                schema: event.schema().id(),
+                scope: event.scope_id(),
+                place,
+                clocks,
+                are_nanoseconds,
+                kind,
+            };
+            if self.usual.replace(usual) != Some(usual) && self.usual_event(event) {
+                return Ok(());
+            }
+        }
+        match (kind, time) {
             (kind, Time::Range { start, end }) => {
                 let nests = kind == EventKind::RangePushPop;
-                let usual = Usual {
-                    schema: event.schema().id(),
-                    scope: event.scope_id(),
-                    place,
-                    clocks,
-                    are_nanoseconds,
-                    nests,
-                };
-                let may_be_usual = !names_other && (are_nanoseconds || clocks[0] == clocks[1]);
-                if may_be_usual
-                    && self.usual.replace(usual) != Some(usual)
-                    && self.usual_event(event)
-                {
-                    return Ok(());
-                }
                 self.out.admit(start)?;
                 self.out.admit(end)?;
                 let content = whole(

@@ -87,7 +87,7 @@ impl Plan {
             && steps.iter().all(|step| matches!(step, Step::Number(_)));
         Self {
             steps,
-            usual: is_simple.then(|| Usual::of(schema)).flatten(),
+            usual: Usual::of(schema).filter(|usual| is_simple && !usual.is_mark),
             is_correlated,
         }
     }

@@ -4,7 +4,7 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
-use nvtxw_backend::Result;
+use nvtxw_backend::{EventKind, Result, SchemaRole};
 
 use super::descriptor::descriptor;
 use super::field::{annotation, attributes, clock_snapshot, defaults, event, packet, trace};
@@ -129,7 +129,7 @@ pub(crate) struct Lane {
 impl Lane {
     /// Without a track it is the sequence's default one. `None` if an event begins with more than a word.
     #[inline]
-    fn new(head: Head, track: Option<TrackId>) -> Option<Self> {
+    fn new(head: Head, kind: u64, track: Option<TrackId>) -> Option<Self> {
         const EVENT: u64 = tag_byte(packet::TRACK_EVENT, true) | tag_byte(event::TYPE, false) << 16;
         const TRACK: u64 = tag_byte(event::TRACK_UUID, false) << 32;
         let (track, len) = match track {
@@ -142,7 +142,7 @@ impl Lane {
         let event = |kind, size: u64| (EVENT | kind << 24 | size << 8 | track, len);
         (len <= 8).then(|| Self {
             head,
-            start: event(event::BEGIN, 0),
+            start: event(kind, 0),
             end: event(event::END, len as u64 - 2),
             event_at: 0,
         })
@@ -481,12 +481,17 @@ impl Packets {
         });
     }
 
-    /// The first lane of a place. `None`, in a session with very many streams, if what its events
+    /// The first lane of a place, for whole events of this role. `None`, in a session with very many streams, if what its events
     /// begin with is more than a word.
     #[inline]
-    pub(crate) fn ready_lane(&mut self, place: u32, nests: bool) -> Option<Lane> {
+    pub(crate) fn ready_lane(&mut self, place: u32, role: SchemaRole) -> Option<Lane> {
+        let nests = role == SchemaRole::Event(EventKind::RangePushPop);
+        let kind = match role {
+            SchemaRole::Event(EventKind::Mark) => event::INSTANT,
+            _ => event::BEGIN,
+        };
         let head = self.ready_heads[usize::from(nests)]?;
-        Lane::new(head, self.first_lane(place))
+        Lane::new(head, kind, self.first_lane(place))
     }
 
     /// The track of the first lane of a place, unless it is the default one.

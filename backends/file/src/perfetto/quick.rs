@@ -153,10 +153,12 @@ impl Ranges for QuickRanges<'_> {
             out.set(1, (len - 2) as u8);
             out.set(event_at + 1, (len - event_at - 2) as u8);
         }
-        let end_len = head.len + to.1 + end_event.1 - 2;
-        out.word(head.word | (end_len as u64) << 8, head.len);
-        out.word(to.0, to.1);
-        out.word(end_event.0, end_event.1);
+        if !self.quick.usual.is_mark {
+            let end_len = head.len + to.1 + end_event.1 - 2;
+            out.word(head.word | (end_len as u64) << 8, head.len);
+            out.word(to.0, to.1);
+            out.word(end_event.0, end_event.1);
+        }
         out.keep();
         Some(WholeRange {
             start,

@@ -1,4 +1,4 @@
-//! Whole ranges of simple schemas, which are ready for the file as soon as they come.
+//! Whole ranges and marks of simple schemas, which are ready for the file as soon as they come.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use nvtxw_backend::{Event, EventKind, PlainEvents, Schema, SchemaRole, ScopeRef,
 use super::StreamIn;
 use crate::clock::Line;
 use crate::format::{Format, FormatStream, Ranges};
-use crate::timeline::{Chain, Content, Followed, Timeline};
+use crate::timeline::{Base, Chain, Content, Followed, Timeline, WholeRange};
 
-/// What ranges share that are of one schema and in one scope.
+/// What ranges or marks share that are of one schema and in one scope.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Usual {
     /// The ID of the schema.
@@ -20,11 +20,11 @@ pub(super) struct Usual {
     pub(super) clocks: [u8; 2],
     /// Whether the ticks of these are the file's nanoseconds.
     pub(super) are_nanoseconds: bool,
-    pub(super) nests: bool,
+    pub(super) kind: EventKind,
 }
 
 impl<F: Format> StreamIn<F> {
-    /// Takes a range that is of the kind that was usual last; `false`, and nothing is done, for any
+    /// Takes an event that is of those that were usual last; `false`, and nothing is done, for any
     /// other event.
     #[inline(always)]
     pub(super) fn usual_event(&mut self, event: &Event<'_>) -> bool {
@@ -72,7 +72,7 @@ impl<F: Format> StreamIn<F> {
             let base = ranges.base();
             if self.chain.is_none() {
                 self.timeline.clocks = usual.clocks;
-                self.chain = self.timeline.chain_to(usual.place, usual.nests, base);
+                self.chain = chain_to(&mut self.timeline, usual.place, usual.kind, base);
             }
             let chain = self.chain.as_ref().filter(|chain| chain.is_ready_for(base));
             let latest = chain.map(|_| self.timeline.latest());
@@ -89,10 +89,14 @@ impl<F: Format> StreamIn<F> {
                 Followed::Last => self.chain = None,
                 Followed::No => {
                     self.timeline.clocks = usual.clocks;
-                    let (start, end) = (written.start, written.end);
                     let content = Content::Ready(base);
-                    self.timeline
-                        .range(usual.place, start, end, usual.nests, content);
+                    add(
+                        &mut self.timeline,
+                        usual.place,
+                        usual.kind,
+                        written,
+                        content,
+                    );
                     let is_full = self.timeline.is_full();
                     self.chain = self.timeline.chain().filter(|_| !is_full);
                 }
@@ -102,7 +106,7 @@ impl<F: Format> StreamIn<F> {
         false
     }
 
-    /// Takes ranges of a batch in a scope, up to the first that is not usual, or until the window or what waits for the file
+    /// Takes ranges or marks of a batch in a scope, up to the first that is not usual, or until the window or what waits for the file
     /// has to be looked after. Tells whether any of those that are left may be usual.
     pub(super) fn usual_ranges(
         &mut self,
@@ -110,8 +114,9 @@ impl<F: Format> StreamIn<F> {
         events: &mut PlainEvents<'_, '_>,
         scope: u64,
     ) -> Usually {
-        let SchemaRole::Event(kind @ (EventKind::RangePushPop | EventKind::RangeStartEnd)) =
-            schema.role()
+        let SchemaRole::Event(
+            kind @ (EventKind::RangePushPop | EventKind::RangeStartEnd | EventKind::Mark),
+        ) = schema.role()
         else {
             return Usually::Never;
         };
@@ -137,14 +142,14 @@ impl<F: Format> StreamIn<F> {
         let Some(ranges) = self.out.ranges(schema, place, line) else {
             return Usually::Never;
         };
-        let (base, nests) = (ranges.base(), kind == EventKind::RangePushPop);
-        let chain = self.timeline.chain_to(place, nests, base);
+        let base = ranges.base();
+        let chain = chain_to(&mut self.timeline, place, kind, base);
         let mut taker = Taker {
             timeline: &mut self.timeline,
             content: Content::Ready(base),
             ranges,
             place,
-            nests,
+            kind,
             chain,
             is_behind,
             is_done: false,
@@ -159,6 +164,28 @@ impl<F: Format> StreamIn<F> {
             true => Usually::Next,
             false => Usually::Later,
         }
+    }
+}
+
+/// The chain that events of a kind may go on; no mark does.
+#[inline]
+fn chain_to(timeline: &mut Timeline, place: u32, kind: EventKind, base: Base) -> Option<Chain> {
+    let nests = kind == EventKind::RangePushPop;
+    (kind != EventKind::Mark).then(|| timeline.chain_to(place, nests, base))?
+}
+
+/// Adds an event of a kind to the window.
+fn add(
+    timeline: &mut Timeline,
+    place: u32,
+    kind: EventKind,
+    written: WholeRange,
+    content: Content<'_>,
+) {
+    let WholeRange { start, end, .. } = written;
+    match kind {
+        EventKind::Mark => timeline.instant(place, start, content),
+        _ => timeline.range(place, start, end, kind == EventKind::RangePushPop, content),
     }
 }
 
@@ -179,7 +206,7 @@ struct Taker<'t, R> {
     ranges: R,
     content: Content<'t>,
     place: u32,
-    nests: bool,
+    kind: EventKind,
     chain: Option<Chain>,
     /// Whether something waits for the file, which is looked after again and again.
     is_behind: bool,
@@ -212,9 +239,7 @@ impl<R: Ranges> Taker<'_, R> {
             }
         }
         // Nothing of this function is given away, which would keep it from being short.
-        let (start, end) = (written.start, written.end);
-        self.timeline
-            .range(self.place, start, end, self.nests, self.content);
+        add(self.timeline, self.place, self.kind, written, self.content);
         self.is_done = self.timeline.is_full() || self.is_behind && self.chain.is_some();
         self.chain = self.timeline.chain();
         self.shorten();

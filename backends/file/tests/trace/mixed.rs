@@ -52,11 +52,16 @@ fn check(seed: u64, config: &str) {
         };
         match random.below(8) {
             0 => {
-                let at = *clock + random.below(5) as i64;
-                marks.push(at as u64);
-                stream
-                    .event(&[(plain.mark, &words(&[at, names[0]]))])
-                    .unwrap();
+                let mut mark = || {
+                    let at = *clock + random.below(5) as i64;
+                    marks.push(at as u64);
+                    words(&[at, names[0]])
+                };
+                stream.event(&[(plain.mark, &mark())]).unwrap();
+                let batch: Vec<u8> = (0..*clock % 30).flat_map(|_| mark()).collect();
+                if !batch.is_empty() {
+                    stream.batch(plain.mark, &batch).unwrap();
+                }
             }
             1 => {
                 let id = seed as i64 * 1000 + count + 1;
