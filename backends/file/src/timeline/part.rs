@@ -137,7 +137,10 @@ impl Part {
 
     /// Puts the items in the order in which they belong.
     pub(super) fn sort(&mut self) {
-        self.all().sort_unstable_by_key(Item::key);
+        let items = self.all();
+        if !sort_by_moves(items) {
+            items.sort_unstable_by_key(Item::key);
+        }
     }
 
     /// Keeps no more memory than a window of these limits needs, or than what is in it.
@@ -173,6 +176,27 @@ impl Part {
             stays
         });
     }
+}
+
+/// Moves each item that comes too late to its place, as long as few items are in between; `false` if that is not enough.
+fn sort_by_moves(items: &mut [Item]) -> bool {
+    let mut left = items.len() / 4;
+    for end in 1..items.len() {
+        let key = items[end].key();
+        let sorted = items[..end].iter().rev();
+        let late = sorted
+            .take(left)
+            .take_while(|item| item.key() > key)
+            .count();
+        left -= late;
+        if late > 0 {
+            items[end - late..=end].rotate_right(1);
+        }
+        if left == 0 {
+            return false;
+        }
+    }
+    true
 }
 
 /// Neighbours that are ready, and stay together in the file.
@@ -241,6 +265,41 @@ impl Default for Run {
             events: 0,
             from: 0,
             until: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::Random;
+
+    #[test]
+    fn items_are_sorted_however_many_are_late() {
+        let mut random = Random::new(5);
+        for late in [0, 1, 2, 5, 50, 1000] {
+            for count in [0, 1, 2, 7, 100, 500] {
+                let mut part = Part::default();
+                for order in 0..count {
+                    let start = 10 * order as i64 - random.below(late * 10 + 1) as i64;
+                    part.push(Item {
+                        start,
+                        end: start + random.below(3) as i64,
+                        order,
+                        at: 0,
+                        len: 0,
+                        track: 0,
+                        kind: Kind::StartEnd,
+                        clocks: [0; 2],
+                        form: Form::Fields,
+                    });
+                }
+                let mut want = part.all().clone();
+                want.sort_unstable_by_key(Item::key);
+                part.sort();
+                let orders = |items: &[Item]| -> Vec<_> { items.iter().map(Item::key).collect() };
+                assert_eq!(orders(part.all()), orders(&want), "{late} {count}");
+            }
         }
     }
 }
