@@ -3,6 +3,8 @@
 //! `cargo bench -p nvtxw-tests --bench file`. Each line compares two ways to do one thing, measured in turn, the best of
 //! several rounds each: `name: ours A ns, other B ns, ratio R`, per event. An argument selects lines by a part of their name.
 
+#[path = "file/computation.rs"]
+mod computation;
 #[path = "file/race.rs"]
 mod race;
 #[path = "file/start.rs"]
@@ -19,6 +21,7 @@ use nvtxw::{
 };
 use serde::Serialize;
 
+use self::computation::compute;
 use self::race::{Folder, Result, compare};
 use self::start::StartLine;
 
@@ -308,27 +311,6 @@ fn records(events: &Events, path: &Path, threads: usize) -> Result<Duration> {
             .into_iter()
             .try_for_each(|thread| thread.join().expect("no writer panics"))
     })?;
-    line.elapsed()
-}
-
-/// Computes something that needs no memory, on so many threads at once. Two processors that share a core, or are lent to
-/// others, do less than twice the work of one.
-fn compute(threads: usize) -> Result<Duration> {
-    let line = &StartLine::new(threads);
-    let mix = || {
-        line.wait();
-        // Independent of each other, so that a processor is busy with all of them.
-        let mut words = [1_u64, 2, 3, 4];
-        for _ in 0..EVENTS {
-            for word in &mut words {
-                for _ in 0..4 {
-                    *word = (*word ^ *word >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                }
-            }
-        }
-        hint::black_box(words);
-    };
-    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(mix))));
     line.elapsed()
 }
 

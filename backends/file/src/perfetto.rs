@@ -7,6 +7,7 @@ mod descriptor;
 mod encoder;
 mod field;
 mod framing;
+mod head;
 mod packet;
 mod plan;
 mod quick;

@@ -4,7 +4,7 @@ use nvtxw_backend::{Domain, Event, EventKind, FieldRole, Schema, Text};
 
 use super::annotation::{Annotator, Names};
 use super::field::{annotation, event, interned};
-use super::packet::Lane;
+use super::head::Lane;
 use super::plan::Plans;
 use super::quick::QuickRanges;
 use crate::attribute;

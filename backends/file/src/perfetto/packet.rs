@@ -8,13 +8,14 @@ use nvtxw_backend::{EventKind, Result, SchemaRole};
 
 use super::descriptor::descriptor;
 use super::field::{annotation, attributes, clock_snapshot, defaults, event, packet, trace};
+use super::head::{Head, Lane, begin_event};
 use super::steps::{self, Steps};
 use super::value::ValueEvent;
 use crate::base::shift;
 use crate::format::{Fact, FactValue, Number};
 use crate::ids::IdSet;
 use crate::outlet::Outlet;
-use crate::proto::{self, SMALL, Tail, Writer, tag_byte, varint};
+use crate::proto::{self, Writer};
 use crate::sink::Sink;
 use crate::timeline::{Base, Emit, On};
 use crate::track::{TrackId, Tracks};
@@ -101,143 +102,6 @@ fn packet(
     }
     content(out);
     out.close(open);
-}
-
-/// What all events of a sequence begin with: its number and the flags. In the packets of a range that
-/// was declared to nest these stand the other way round: readers take fields in any order, and who
-/// puts the file in order has to know.
-#[derive(Clone, Copy)]
-pub(super) struct Head {
-    pub(super) word: u64,
-    pub(super) len: usize,
-}
-
-/// The lane that ranges are made ready for.
-#[derive(Clone, Copy)]
-pub(crate) struct Lane {
-    /// What each event's packet begins with, up to its timestamp; the second byte is its length.
-    pub(super) head: Head,
-    /// What the event of a start begins with, lowest byte first, and how many bytes that is; the second one is the event's
-    /// length.
-    pub(super) start: (u64, usize),
-    /// The whole event of an end.
-    pub(super) end: (u64, usize),
-    /// How many bytes of the timestamp are in front of each event.
-    pub(super) event_at: usize,
-}
-
-impl Lane {
-    /// Without a track it is the sequence's default one. `None` if an event begins with more than a word.
-    #[inline]
-    fn new(head: Head, kind: u64, track: Option<TrackId>) -> Option<Self> {
-        const EVENT: u64 = tag_byte(packet::TRACK_EVENT, true) | tag_byte(event::TYPE, false) << 16;
-        const TRACK: u64 = tag_byte(event::TRACK_UUID, false) << 32;
-        let (track, len) = match track {
-            None => (0, 4),
-            Some(track) => {
-                let (track, len) = varint((track < SMALL).then_some(track)?);
-                (TRACK | track << 40, 5 + len)
-            }
-        };
-        let event = |kind, size: u64| (EVENT | kind << 24 | size << 8 | track, len);
-        (len <= 8).then(|| Self {
-            head,
-            start: event(kind, 0),
-            end: event(event::END, len as u64 - 2),
-            event_at: 0,
-        })
-    }
-
-    /// The same with the tail of the timestamp in front of each event.
-    #[inline]
-    pub(super) fn behind(self, tail: Tail) -> Option<Self> {
-        let event = |(word, len)| (tail.before(word), len + tail.len());
-        let Self { start, end, .. } = self;
-        (start.1 + tail.len() <= 8).then(|| Self {
-            start: event(start),
-            end: event(end),
-            event_at: tail.len(),
-            ..self
-        })
-    }
-}
-
-impl Head {
-    fn new(sequence: u32, nests: bool) -> Self {
-        let mut out = Writer::default();
-        let mut fields = [
-            (packet::SEQUENCE, sequence.into()),
-            (packet::SEQUENCE_FLAGS, packet::NEEDS),
-        ];
-        if nests {
-            fields.reverse();
-        }
-        for (field, value) in fields {
-            out.uint(field, value);
-        }
-        let mut word = [0; 8];
-        word[..out.len()].copy_from_slice(out.as_bytes());
-        Self {
-            word: u64::from_le_bytes(word),
-            len: out.len(),
-        }
-    }
-
-    /// With the packet's tag and length before it, and the timestamp's tag behind; `None` if that is
-    /// more than a word.
-    fn of_ready(self) -> Option<Self> {
-        let (packet, time) = (
-            tag_byte(trace::PACKET, true),
-            tag_byte(packet::TIMESTAMP, false),
-        );
-        (self.len <= 5).then(|| Self {
-            word: packet | self.word << 16 | time << (16 + 8 * self.len),
-            len: 3 + self.len,
-        })
-    }
-
-    /// The packet of an event whose fields take about `expected` bytes. Without a track it is on
-    /// the sequence's default one.
-    #[inline]
-    fn event(
-        self,
-        out: &mut Writer,
-        kind: u64,
-        track: Option<TrackId>,
-        time: u64,
-        expected: usize,
-        fields: impl FnOnce(&mut Writer),
-    ) {
-        self.packet(out, time, expected, |out| {
-            begin_event(kind, track, out);
-            fields(out);
-        });
-    }
-
-    #[inline]
-    fn packet(
-        self,
-        out: &mut Writer,
-        time: u64,
-        expected: usize,
-        content: impl FnOnce(&mut Writer),
-    ) {
-        let all = out.open(trace::PACKET, expected + 40);
-        out.word(self.word, self.len);
-        out.uint(packet::TIMESTAMP, time);
-        let open = out.open(packet::TRACK_EVENT, expected + 16);
-        content(out);
-        out.close(open);
-        out.close(all);
-    }
-}
-
-#[inline]
-fn begin_event(kind: u64, track: Option<TrackId>, out: &mut Writer) {
-    out.uint(event::TYPE, kind);
-    if let Some(track) = track {
-        out.uint(event::TRACK_UUID, track);
-    }
 }
 
 /// So many tracks that were used are known without a search.

@@ -7,7 +7,7 @@ use nvtxw_backend::{Field, FieldRole, Schema};
 use super::arg::{Arg, Args};
 use super::encoder::Tables;
 use super::field::event;
-use super::packet::Lane;
+use super::head::Lane;
 use crate::base::shift_both;
 use crate::clock::Line;
 use crate::format::Ranges;

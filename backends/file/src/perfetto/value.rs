@@ -1,7 +1,7 @@
 //! Values of counters, as packets.
 
 use super::field::{event, packet};
-use super::packet::Head;
+use super::head::Head;
 use crate::format::Number;
 use crate::proto::{FIXED64, SMALL, VARINT, Writer, tag, tag_byte, varint};
 use crate::track::TrackId;
