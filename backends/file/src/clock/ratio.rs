@@ -49,6 +49,21 @@ impl Ratio {
         }
     }
 
+    /// Whether both are one number.
+    pub(super) fn is(self, other: Self) -> bool {
+        let odd = |ratio: Self| {
+            let [num, den] = [ratio.num, ratio.den].map(u64::trailing_zeros);
+            let shift = ratio.shift + num as i32 - den as i32;
+            (
+                u128::from(ratio.num >> num),
+                u128::from(ratio.den >> den),
+                shift,
+            )
+        };
+        let (one, other) = (odd(self), odd(other));
+        one.0 * other.1 == other.0 * one.1 && one.2 == other.2
+    }
+
     /// `None` if the product doesn't fit.
     #[inline]
     pub(super) fn times(self, value: i128, round: Round) -> Option<i128> {
@@ -182,6 +197,23 @@ mod tests {
         );
         assert_eq!(down(Ratio::of(f64::MAX), 1), None);
         assert_eq!(down(Ratio::of(f64::MAX), 0), Some(0));
+    }
+
+    #[test]
+    fn one_number_may_be_written_in_several_ways() {
+        let thousand = Ratio::new(1_000_000_000, 1_000_000);
+        for (other, is_it) in [
+            (Ratio::of(1000.0), true),
+            (Ratio::new(3000, 3), true),
+            (thousand.inverse().inverse(), true),
+            (Ratio::of(1_000.000_000_000_000_1), false),
+            (Ratio::of(2000.0), false),
+            (Ratio::new(1, 1000), false),
+        ] {
+            assert_eq!(thousand.is(other), is_it, "{other:?}");
+        }
+        let largest = Ratio::new(u64::MAX, u64::MAX - 2);
+        assert!(largest.is(largest) && !largest.is(thousand));
     }
 
     #[test]

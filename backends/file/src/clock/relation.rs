@@ -206,6 +206,13 @@ impl Line {
         }
     }
 
+    /// Whether another one is the same way, wherever it holds.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let way = |round| self.ratio.times(other.from - self.from, round);
+        let distance = Some(other.to - self.to);
+        self.ratio.is(other.ratio) && way(Round::Down) == distance && way(Round::Up) == distance
+    }
+
     /// The tick of the other clock in which a tick begins, if 64 bits hold it.
     #[inline]
     pub(super) fn floor(&self, ticks: i64) -> Option<i64> {

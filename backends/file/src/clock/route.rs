@@ -58,13 +58,7 @@ impl Route {
         if let Some(line) = self.line(ticks, relations) {
             return line.floor(ticks);
         }
-        // On the way times are rounded up, so that what comes out even stays so.
-        let mut value = i128::from(ticks) << FRACTION;
-        for &(relation, from) in &self.hops {
-            let line = relations[relation].line(from, whole(value)?, self.version)?;
-            value = line.times(value, Round::Up)?;
-        }
-        whole(self.last.times(value, Round::Down)?)
+        whole(self.exact(ticks, relations)?)
     }
 
     /// The earliest tick whose nanosecond is not before `time`.
@@ -97,7 +91,8 @@ impl Route {
         Some(value)
     }
 
-    /// Whether a newer route gives any tick from `first` to `last` another time.
+    /// Whether a newer route gives any tick from `first` to `last` another time; it may also be that it would to one
+    /// between two ticks.
     pub(super) fn differs(
         &self,
         new: &Self,
@@ -110,10 +105,33 @@ impl Route {
             return true;
         }
         // Both are straight between these.
-        let mut marks = Vec::new();
+        let mut marks = vec![first];
         self.corners((first, last), relations, &mut marks);
         new.corners((first, last), relations, &mut marks);
-        marks.iter().any(is_other)
+        let goes_other = |ticks: &i64| *ticks < last && !self.goes_as(new, *ticks, relations);
+        marks
+            .iter()
+            .any(|ticks| is_other(ticks) || goes_other(ticks))
+    }
+
+    /// Whether a newer route is the same behind `ticks`, as far as both are straight: ticks further on may be other
+    /// nanoseconds although this one isn't.
+    fn goes_as(&self, new: &Self, ticks: i64, relations: &[Relation]) -> bool {
+        match (self.line(ticks, relations), new.line(ticks, relations)) {
+            (Some(line), Some(new)) => line.is(&new),
+            _ => self.exact(ticks, relations) == new.exact(ticks, relations),
+        }
+    }
+
+    /// The time at which a tick begins, with [`FRACTION`] bits behind the point.
+    fn exact(&self, ticks: i64, relations: &[Relation]) -> Option<i128> {
+        // On the way times are rounded up, so that what comes out even stays so.
+        let mut value = i128::from(ticks) << FRACTION;
+        for &(relation, from) in &self.hops {
+            let line = relations[relation].line(from, whole(value)?, self.version)?;
+            value = line.times(value, Round::Up)?;
+        }
+        self.last.times(value, Round::Down)
     }
 
     /// Finds the ticks from `first` to `last` next to those at which the way may bend.

@@ -266,3 +266,29 @@ fn batches_by_a_clock_have_the_times_of_single_events() {
         }
     }
 }
+
+#[test]
+fn a_tick_between_others_that_keep_their_times_may_get_another_one() {
+    for format in FORMATS {
+        let run = Run::with(format);
+        let domain = run.session.domain("");
+        let schemas = Schemas::new(domain);
+        let mut stream = run.session.stream("main", domain, 0);
+        let clocks = [CLOCKS[1], CLOCKS[2]];
+        for times in [[500, 1000], [570, 1100]] {
+            stream.sync(clocks, times).unwrap();
+        }
+        // They show 501, 521 and 530.
+        for (time, number) in [(1001, 1), (1021, 2), (1030, 3)] {
+            let mark = Step::Event(EventKind::Mark, [1; 2], [time; 2], number);
+            assert!(schemas.take(&mut stream, mark));
+        }
+        stream.close().unwrap();
+        let mut other = run.session.stream("other", domain, 0);
+        other.sync(clocks, [530, 1042]).unwrap();
+        let trace = merged(run);
+        let time = |number: i64| trace.instant(&format!("event {number}")).start;
+        // 1.4 nanoseconds for each tick, and not ten sevenths any more.
+        assert_eq!([1, 2, 3].map(time), [1001, 1029, 1042], "{format}");
+    }
+}
