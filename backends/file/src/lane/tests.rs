@@ -163,6 +163,6 @@ fn no_push_ends_before_it_starts() {
 fn nesting_is_bounded() {
     let ranges: Vec<_> = (0..600).map(|i| range(i, 2000 - i, true)).collect();
     let lanes = lanes(&ranges);
-    assert_eq!(lanes.iter().filter(|&&lane| lane == 0).count(), 512);
-    assert_eq!(lanes.iter().filter(|&&lane| lane == 1).count(), 88);
+    assert_eq!(lanes.iter().filter(|&&lane| lane == 0).count(), 511);
+    assert_eq!(lanes.iter().filter(|&&lane| lane == 1).count(), 89);
 }

@@ -243,6 +243,25 @@ fn what_does_not_fit_the_decided_base_is_told_at_the_end() {
 }
 
 #[test]
+fn a_mark_inside_of_any_number_of_ranges_is_shown() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let plain = Plain::new(domain);
+    let name = domain.string("step") as i64;
+    let mut stream = run.session.stream("main", domain, 0);
+    for at in 0..700 {
+        let payload = words(&[at, 2000 - at, name]);
+        stream.event(&[(plain.pushpop, &payload)]).unwrap();
+    }
+    let mark = words(&[1000, name]);
+    stream.event(&[(plain.mark, &mark)]).unwrap();
+    // The reader holds what it shows to its limit.
+    let trace = run.read();
+    assert_eq!(trace.ranges.len(), 700);
+    assert_eq!(trace.instant("step").start, 1000);
+}
+
+#[test]
 fn long_ranges_around_many_windows() {
     let run = Run::with("window=8");
     let mut out = Writer::new(&run);
