@@ -380,6 +380,7 @@ impl Timeline {
             links,
             nexts,
             latest,
+            base,
             ..
         } = &mut self.new;
         debug_assert_eq!(step, latest.step(start, end));
@@ -395,7 +396,10 @@ impl Timeline {
         match items.is_empty() {
             false => {
                 links.push(Link::new(step, len - self.filled, form));
-                *nexts += usize::from(is_next);
+                match is_next {
+                    true => *nexts += 1,
+                    false => *base = chain.base,
+                }
             }
             true => {
                 // The chain goes on in the next part.

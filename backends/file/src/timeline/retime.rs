@@ -98,8 +98,9 @@ impl Timeline {
     /// Gives the whole window, and what is open, times of the present epoch; `moved` has them for epoch, clock
     /// and time; `None` if there is no such time.
     pub(crate) fn retime(&mut self, mut moved: impl FnMut(u32, u8, i64) -> Option<i64>) {
+        let mut before = None;
         for part in [&mut self.old, &mut self.new] {
-            self.tally.before_sync += part.retime(&mut moved);
+            self.tally.before_sync += part.retime(&mut before, &mut moved);
         }
         self.retime_halves(&mut moved);
         let items = self.old.all().iter().chain(self.new.all().iter());
@@ -166,15 +167,20 @@ impl Part {
         self.epochs.push((self.count(), epoch));
     }
 
-    /// Returns how many items have no time any more, and keep the one they had.
-    fn retime(&mut self, mut moved: impl FnMut(u32, u8, i64) -> Option<i64>) -> u64 {
+    /// Returns how many items have no time any more, and keep the one they had. `before` is the order of the item
+    /// in front, if there is one, and whether that has got another time.
+    fn retime(
+        &mut self,
+        before: &mut Option<(u64, bool)>,
+        mut moved: impl FnMut(u32, u8, i64) -> Option<i64>,
+    ) -> u64 {
         let Some(&(_, last)) = self.epochs.last() else {
             return 0;
         };
         let mut kept = 0;
         let epochs = mem::take(&mut self.epochs);
         let mut epochs = epochs.into_iter().peekable();
-        let (mut epoch, mut is_moved) = (0, false);
+        let mut epoch = 0;
         for (index, item) in self.all().iter_mut().enumerate() {
             while let Some((_, next)) = epochs.next_if(|(from, _)| *from <= index) {
                 epoch = next;
@@ -182,10 +188,11 @@ impl Part {
             let times = (item.start, item.end);
             kept += u64::from(!item.retime(|clock, time| moved(epoch, clock, time)));
             // What it is behind may be somewhere else now.
-            if is_moved && item.form == Form::Next {
+            let has_lost = |&(order, is_moved)| is_moved || order + 1 != item.order;
+            if item.form == Form::Next && before.as_ref().is_some_and(has_lost) {
                 item.form = Form::Stale;
             }
-            is_moved = times != (item.start, item.end);
+            *before = Some((item.order, times != (item.start, item.end)));
         }
         self.epochs.push((0, last));
         kept

@@ -135,3 +135,28 @@ fn ranges_stand_where_they_would_if_each_came_alone() {
         }
     }
 }
+
+#[test]
+fn what_is_behind_a_range_that_gets_another_time_keeps_its_own() {
+    // With and without an instant that makes both halves of the window one.
+    for is_late in [false, true] {
+        let mut stream = Stream::new(1 << 10);
+        let half = LEAST.items as i64 / 2;
+        let ranges: Vec<_> = (1..=half + 50).map(|i| (i * 10, i * 10 + 7)).collect();
+        let (before, after) = ranges.split_at(half as usize);
+        stream.batch(0, before, false, Form::Next);
+        stream.timeline.begin_epoch(1);
+        stream.batch(0, after, false, Form::Next);
+        if is_late {
+            stream.instant(1, half * 10);
+        }
+        stream
+            .timeline
+            .retime(|epoch, _, time| Some(time - i64::from(epoch == 0) * 3));
+        for seen in &mut stream.want[..half as usize] {
+            seen.start -= 3;
+            seen.end = seen.end.map(|end| end - 3);
+        }
+        stream.finish();
+    }
+}
