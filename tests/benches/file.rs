@@ -22,7 +22,7 @@ use nvtxw::{
 use serde::Serialize;
 
 use self::computation::compute;
-use self::race::{Folder, Result, compare};
+use self::race::{Folder, Result, compare, compare_threads};
 use self::start::StartLine;
 
 const EVENTS: usize = 1_000_000;
@@ -513,7 +513,7 @@ fn main() -> Result<()> {
     let name = "an event on each of two streams, two threads / on one stream, two times";
     if is_wanted(name) {
         let twice = |path: &Path| Ok(ours(events, path, 1, By::Batch)? * 2);
-        compare(name, EVENTS, &folder, by(By::Batch, 2), twice)?;
+        compare_threads(name, EVENTS, &folder, by(By::Batch, 2), twice)?;
     }
     #[cfg(unix)]
     {
@@ -522,7 +522,7 @@ fn main() -> Result<()> {
         if is_wanted(name) {
             let one = |_: &Path| Ok(ours(events, Path::new(NOWHERE), 1, By::Batch)? * 2);
             let both = |_: &Path| ours(events, Path::new(NOWHERE), 2, By::Batch);
-            compare(name, EVENTS, &folder, both, one)?;
+            compare_threads(name, EVENTS, &folder, both, one)?;
         }
     }
     // The most that two streams of one file can gain, as systems write one file from one thread at a time.
@@ -530,13 +530,13 @@ fn main() -> Result<()> {
     if is_wanted(name) {
         let twice = |path: &Path| Ok(raw(path)? * 2);
         let both = |path: &Path| records(events, path, 2);
-        compare(name, EVENTS, &folder, both, twice)?;
+        compare_threads(name, EVENTS, &folder, both, twice)?;
     }
     // The most that anything can gain.
     let name = "a computation on each of two threads / on one thread, two times";
     if is_wanted(name) {
         let twice = |_: &Path| Ok(compute(1)? * 2);
-        compare(name, EVENTS, &folder, |_| compute(2), twice)?;
+        compare_threads(name, EVENTS, &folder, |_| compute(2), twice)?;
     }
     #[cfg(target_os = "linux")]
     for (name, streams, each, held, limit) in [

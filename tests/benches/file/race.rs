@@ -8,6 +8,8 @@ use std::{env, fs, process};
 pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const ROUNDS: usize = 9;
+/// Two processors are seldom at full speed both, for as long as a round takes.
+const ROUNDS_OF_THREADS: usize = 25;
 
 /// A folder in memory, where there is one.
 pub struct Folder(PathBuf);
@@ -48,11 +50,33 @@ pub fn compare(
     name: &str,
     events: usize,
     folder: &Folder,
+    ours: impl FnMut(&Path) -> Result<Duration>,
+    other: impl FnMut(&Path) -> Result<Duration>,
+) -> Result<()> {
+    compare_rounds(ROUNDS, name, events, folder, ours, other)
+}
+
+/// The same where one of the ways takes two threads.
+pub fn compare_threads(
+    name: &str,
+    events: usize,
+    folder: &Folder,
+    ours: impl FnMut(&Path) -> Result<Duration>,
+    other: impl FnMut(&Path) -> Result<Duration>,
+) -> Result<()> {
+    compare_rounds(ROUNDS_OF_THREADS, name, events, folder, ours, other)
+}
+
+fn compare_rounds(
+    rounds: usize,
+    name: &str,
+    events: usize,
+    folder: &Folder,
     mut ours: impl FnMut(&Path) -> Result<Duration>,
     mut other: impl FnMut(&Path) -> Result<Duration>,
 ) -> Result<()> {
     let mut best = [Duration::MAX; 2];
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         let times = [ours(&folder.file()?)?, other(&folder.file()?)?];
         for (best, time) in best.iter_mut().zip(times) {
             *best = time.min(*best);
