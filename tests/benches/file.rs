@@ -7,6 +7,8 @@
 mod computation;
 #[path = "file/race.rs"]
 mod race;
+#[path = "file/shapes.rs"]
+mod shapes;
 #[path = "file/start.rs"]
 mod start;
 
@@ -501,6 +503,7 @@ fn main() -> Result<()> {
     if is_wanted(name) {
         compare(name, EVENTS, &folder, by(By::Text, 1), raw)?;
     }
+    shapes::compare_all(&events.names, &events.launches, &folder, is_wanted)?;
     let name = "1,000,000 distinct texts / 100,000 distinct texts, ten times";
     if is_wanted(name) {
         let names: Vec<_> = (0..EVENTS)
