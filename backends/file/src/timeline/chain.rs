@@ -263,7 +263,16 @@ impl Part {
     }
 
     /// All items, none of them as a link.
+    #[inline]
     pub(super) fn all(&mut self) -> &mut Vec<Item> {
+        if !self.links.is_empty() {
+            self.unlink();
+        }
+        &mut self.items
+    }
+
+    #[inline(never)]
+    fn unlink(&mut self) {
         if let Some(&leader) = self.items.first() {
             let base = self.base(&leader);
             let mut last = leader;
@@ -275,7 +284,6 @@ impl Part {
             self.nexts = 0;
             self.base = None;
         }
-        &mut self.items
     }
 
     /// Moves the chain that `more` is here, if it goes on the one that this is.
