@@ -24,8 +24,8 @@ use nvtxw::{
 use serde::Serialize;
 
 use self::computation::compute;
-use self::race::{Folder, Result, compare, compare_threads};
-use self::start::StartLine;
+use self::race::{Folder, Result, compare};
+use self::start::{StartLine, compare_threads};
 
 const EVENTS: usize = 1_000_000;
 /// Events in one call.

@@ -8,8 +8,6 @@ use std::{env, fs, process};
 pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const ROUNDS: usize = 9;
-/// Two processors are seldom at full speed both, for as long as a round takes.
-const ROUNDS_OF_THREADS: usize = 25;
 
 /// A folder in memory, where there is one.
 pub struct Folder(PathBuf);
@@ -56,18 +54,8 @@ pub fn compare(
     compare_rounds(ROUNDS, name, events, folder, ours, other)
 }
 
-/// The same where one of the ways takes two threads.
-pub fn compare_threads(
-    name: &str,
-    events: usize,
-    folder: &Folder,
-    ours: impl FnMut(&Path) -> Result<Duration>,
-    other: impl FnMut(&Path) -> Result<Duration>,
-) -> Result<()> {
-    compare_rounds(ROUNDS_OF_THREADS, name, events, folder, ours, other)
-}
-
-fn compare_rounds(
+/// The same with so many rounds.
+pub fn compare_rounds(
     rounds: usize,
     name: &str,
     events: usize,

@@ -1,11 +1,26 @@
-//! Threads that start at one time.
+//! Threads that start at one time, and what they take.
 
 use std::hint;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::race::Result;
+use super::race::{Folder, Result, compare_rounds};
+
+/// Two processors are seldom at full speed both, for as long as a round takes.
+const ROUNDS: usize = 25;
+
+/// Compares as others are, but where one of the ways takes two threads.
+pub fn compare_threads(
+    name: &str,
+    events: usize,
+    folder: &Folder,
+    ours: impl FnMut(&Path) -> Result<Duration>,
+    other: impl FnMut(&Path) -> Result<Duration>,
+) -> Result<()> {
+    compare_rounds(ROUNDS, name, events, folder, ours, other)
+}
 
 /// Where threads wait for each other, so that what they do is measured, and not how long it takes to start them.
 pub struct StartLine {
