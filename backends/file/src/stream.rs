@@ -55,8 +55,8 @@ pub(crate) struct StreamIn<F: Format> {
     os_places: IdMap<OsId, u32>,
     /// The first place on each track.
     track_places: IdMap<TrackId, u32>,
-    /// Which ranges were usual last, by what is known of clocks now.
-    usual: Option<Usual>,
+    /// Which ranges and marks were usual lately, by what is known of clocks now: first those that were so last.
+    usuals: Vec<Usual>,
     /// That of the last usual range, for as long as nothing else comes to the timeline.
     chain: Option<Chain>,
     clocks: ClockReader,
@@ -90,7 +90,7 @@ impl<F: Format> StreamIn<F> {
             last_place: None,
             os_places: IdMap::default(),
             track_places: IdMap::default(),
-            usual: None,
+            usuals: Vec::new(),
             chain: None,
             clocks: ClockReader::new(Arc::clone(&shared.clocks)),
             history: Vec::new(),
@@ -158,7 +158,7 @@ impl<F: Format> StreamIn<F> {
                 are_nanoseconds,
                 kind,
             };
-            if self.usual.replace(usual) != Some(usual) && self.usual_event(event) {
+            if self.note_usual(usual) && self.usual_event(event) {
                 return Ok(());
             }
         }
@@ -247,7 +247,8 @@ impl<F: Format> StreamIn<F> {
 
     #[cold]
     fn learn(&mut self) {
-        (self.usual, self.chain) = (None, None);
+        self.usuals.clear();
+        self.chain = None;
         let epoch = self.clocks.epoch();
         for (clock, past) in self.clocks.read_anew() {
             self.history.push((past, self.timeline.take_written(clock)));

@@ -23,8 +23,11 @@ pub(super) struct Usual {
     pub(super) kind: EventKind,
 }
 
+/// So many schemas and scopes may take turns.
+const USUALS: usize = 16;
+
 impl<F: Format> StreamIn<F> {
-    /// Takes an event that is of those that were usual last; `false`, and nothing is done, for any
+    /// Takes an event that is of those that were usual lately; `false`, and nothing is done, for any
     /// other event.
     #[inline(always)]
     pub(super) fn usual_event(&mut self, event: &Event<'_>) -> bool {
@@ -41,6 +44,37 @@ impl<F: Format> StreamIn<F> {
             }
             _ => false,
         }
+    }
+
+    /// Those of a schema and a scope, if they were usual lately. They are the last ones then.
+    #[inline(always)]
+    fn usual(&mut self, schema: u64, scope: u64) -> Option<Usual> {
+        match self.usuals.first() {
+            Some(usual) if (usual.schema, usual.scope) == (schema, scope) => Some(*usual),
+            _ => self.other_usual(schema, scope),
+        }
+    }
+
+    #[inline(never)]
+    fn other_usual(&mut self, schema: u64, scope: u64) -> Option<Usual> {
+        let mut usuals = self.usuals.iter();
+        let at = usuals.position(|usual| (usual.schema, usual.scope) == (schema, scope))?;
+        self.usuals.swap(0, at);
+        // What it is of may be something else.
+        self.chain = None;
+        Some(self.usuals[0])
+    }
+
+    /// Notes which were usual last; `false` if that is known.
+    pub(super) fn note_usual(&mut self, usual: Usual) -> bool {
+        if self.usuals.first() == Some(&usual) {
+            return false;
+        }
+        let key = (usual.schema, usual.scope);
+        (self.usuals).retain(|known| (known.schema, known.scope) != key);
+        self.usuals.truncate(USUALS - 1);
+        self.usuals.insert(0, usual);
+        true
     }
 
     /// By what times of these clocks become nanoseconds, if they aren't; `None` if that is not known for those that come next.
@@ -61,11 +95,7 @@ impl<F: Format> StreamIn<F> {
         payload: &[u8],
         text: Option<&[u8]>,
     ) -> bool {
-        let Some(usual) = self.usual else {
-            return false;
-        };
-        if usual.schema == schema.id()
-            && usual.scope == scope
+        if let Some(usual) = self.usual(schema.id(), scope)
             && let Some(line) = self.line(usual.clocks, usual.are_nanoseconds)
             && let Some(mut ranges) = self.out.ranges(schema, usual.place, line)
         {

@@ -1,11 +1,15 @@
 //! Batches, single events and halves of ranges in any mix.
 
-use nvtxw_abi::EventKind;
+use nvtxw_abi::raw::{
+    NVTX_PAYLOAD_ENTRY_FLAG_MARK, NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN,
+    NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END, NVTX_SCOPE_ROOT,
+};
+use nvtxw_abi::{EntryType, EventKind};
 
 use crate::Run;
 use crate::reader::Arg;
 use crate::replay::Random;
-use crate::table::{Plain, words};
+use crate::table::{Plain, entry, time, words};
 
 const STREAMS: [&str; 3] = ["one", "two", "three"];
 
@@ -117,5 +121,63 @@ fn nothing_is_lost_or_changed_in_any_mix() {
         for config in ["", "window=300", "window=2", "window=5000|memory=1"] {
             check(seed, config);
         }
+    }
+}
+
+/// More scopes than a stream keeps in mind, and several schemas: each event is where it belongs, with its own number.
+#[test]
+fn schemas_and_scopes_take_turns() {
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let run = Run::with(["", "window=20"][seed as usize % 2]);
+        let domain = run.session.domain("");
+        let scopes: Vec<_> = (0..1 + 4 * seed)
+            .map(|index| domain.scope(NVTX_SCOPE_ROOT, &format!("GPU[{index}]")))
+            .collect();
+        let kinds = [
+            (EventKind::RangeStartEnd, c"range"),
+            (EventKind::RangePushPop, c"call"),
+            (EventKind::Mark, c"mark"),
+        ];
+        let schemas = kinds.map(|(kind, name)| {
+            let is_mark = kind == EventKind::Mark;
+            let begin = match is_mark {
+                true => NVTX_PAYLOAD_ENTRY_FLAG_MARK,
+                false => NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN,
+            };
+            let end = time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END);
+            let mut entries = vec![time(c"start", begin)];
+            entries.extend((!is_mark).then_some(end));
+            entries.push(entry(EntryType::ScopeId, c"gpu"));
+            entries.push(entry(EntryType::UInt64, name));
+            (
+                domain.schema("step", kind.to_raw(), 8 * entries.len(), &entries),
+                name,
+            )
+        });
+        let mut stream = run.session.stream("main", domain, 0);
+        let mut want = Vec::new();
+        for number in 0..500 {
+            let (schema, name) = schemas[random.below(3) as usize];
+            let scope = random.below(scopes.len() as u64) as usize;
+            let is_mark = name == c"mark";
+            let at = number * 10;
+            let mut payload = words(&[at, at + 7][..if is_mark { 1 } else { 2 }]);
+            payload.extend(words(&[scopes[scope] as i64, number]));
+            stream.event(&[(schema, &payload)]).unwrap();
+            let args = vec![(name.to_str().unwrap().to_owned(), Arg::Uint(number as u64))];
+            let end = (!is_mark).then_some(at as u64 + 7);
+            want.push((format!("GPU[{scope}]"), at as u64, end, args));
+        }
+        let trace = run.read();
+        let all = trace.ranges.iter().chain(&trace.instants);
+        let mut found: Vec<_> = all
+            .map(|slice| {
+                let track = slice.track[0].clone();
+                (track, slice.start, slice.end, slice.args.clone())
+            })
+            .collect();
+        found.sort_by_key(|row| row.1);
+        assert_eq!(found, want, "{seed}");
     }
 }
