@@ -3,6 +3,7 @@
 mod arrivals;
 mod arrows;
 mod batches;
+mod chains;
 mod chrome;
 mod clocks;
 mod compression;

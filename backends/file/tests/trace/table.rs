@@ -465,11 +465,22 @@ impl Stream {
 
     /// A batch with these flags.
     pub fn ordered_batch(&mut self, schema: u64, bytes: &[u8], flags: u64) -> Result<()> {
+        self.scoped_batch(schema, 0, bytes, flags)
+    }
+
+    /// The same in a scope.
+    pub fn scoped_batch(
+        &mut self,
+        schema: u64,
+        scope: u64,
+        bytes: &[u8],
+        flags: u64,
+    ) -> Result<()> {
         let batch = nvtxEventBatch_t {
             eventSchemaId: schema,
             size: bytes.len(),
             events: bytes.as_ptr().cast(),
-            scope: 0,
+            scope,
             flags,
             flexData: ptr::null(),
             flexDataSize: 0,
