@@ -118,6 +118,11 @@ impl Args {
         Some(Self(args))
     }
 
+    /// The fewest bytes that they take.
+    pub(super) fn least(&self) -> usize {
+        self.0.iter().map(Arg::least).sum()
+    }
+
     /// Appends what there is of a payload. `None` if something is not known, or not usual; then the slot is not to be
     /// kept.
     #[inline(always)]
@@ -142,6 +147,18 @@ impl Args {
 }
 
 impl Arg {
+    fn least(&self) -> usize {
+        match &self.other {
+            Other::Number(Load::F32 | Load::F64) => self.head.len + 8,
+            Other::Group(args) => self.head.len + args.iter().map(Self::least).sum::<usize>(),
+            // Null is not shown, and joins nothing.
+            Other::Handle | Other::Flow(..) => 0,
+            Other::Number(_) | Other::Truth | Other::Choice(_) | Other::Text(_) => {
+                self.head.len + 1
+            }
+        }
+    }
+
     /// Appends a usual number; `false`, and nothing is done, for anything else.
     #[inline(always)]
     fn write_number(&self, payload: &Near, out: &mut Slot<'_>) -> bool {

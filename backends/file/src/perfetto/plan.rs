@@ -6,7 +6,7 @@ use super::annotation::{Annotator, known};
 use super::arg::{Args, Head, load_tag};
 use super::encoder::Tables;
 use super::field::event;
-use super::quick::Quick;
+use super::quick::{MOST, Quick};
 use crate::ids::IdMap;
 use crate::plain::{Copied, Load, Loaded};
 use crate::proto::{SLOT, Writer, varint_len};
@@ -68,10 +68,13 @@ impl Plan {
     fn new(schema: &Schema, texts: &mut Tables) -> Self {
         let fields = schema.fields().iter();
         let steps: Vec<_> = fields.filter_map(|field| step(field, texts)).collect();
+        let quick = Quick::new(schema, texts);
+        let args = Args::of(schema, texts);
+        let fit = |args: &Args| args.least() <= MOST;
         Self {
             steps,
-            quick: Quick::new(schema, texts),
-            args: Args::of(schema, texts),
+            quick: quick.filter(|_| args.as_ref().is_some_and(fit)),
+            args,
         }
     }
 

@@ -25,6 +25,9 @@ const SHORT: usize = 0x7F;
 /// The longest packet of a start that leaves room in a slot for longer lengths, and for the end's packet.
 const LONGEST: usize = SLOT - 64;
 
+/// Annotations that take more leave no room in such a packet for what is around them.
+pub(super) const MOST: usize = LONGEST - 16;
+
 /// How the usual ranges of a schema are written, but for their fields.
 pub(super) struct Quick {
     usual: Usual,
