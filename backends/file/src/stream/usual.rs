@@ -151,7 +151,10 @@ impl<F: Format> StreamIn<F> {
             return Usually::Never;
         };
         let start = schema.time_domain().unwrap_or(self.info.time_domain());
-        let end = schema.end_time_domain().unwrap_or(self.info.time_domain());
+        let end = match kind {
+            EventKind::Mark => start,
+            _ => schema.end_time_domain().unwrap_or(self.info.time_domain()),
+        };
         let Ok(clocks) = self.event_clocks(start, end) else {
             return Usually::Never;
         };

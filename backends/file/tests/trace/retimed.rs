@@ -3,12 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use nvtxw_abi::EntryType;
-use nvtxw_abi::raw::NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC;
+use nvtxw_abi::raw::{
+    NVTX_PAYLOAD_ENTRY_FLAG_MARK, NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC,
+    NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER,
+};
+use nvtxw_abi::{EntryType, EventKind};
 
 use crate::Run;
 use crate::dataset::read;
-use crate::table::{Plain, words};
+use crate::table::{Entry, Plain, entry, time, words};
 
 /// Events each 10 ticks of no known clock, of which each so many a sync point says more: a tick is a
 /// nanosecond first, then 2, then 3.
@@ -109,4 +112,33 @@ fn rows_keep_their_times_where_parts_can_not_be_written_once_more() {
         let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         assert!(names.all(|name| name.starts_with("part-0-")));
     }
+}
+
+#[test]
+fn a_batch_of_marks_has_times_of_one_clock_only() {
+    let run = Run::with("format=parquet|window=2");
+    let domain = run.session.domain("");
+    let clock = NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER;
+    let at = Entry {
+        clock: Some(clock),
+        ..time(c"time", NVTX_PAYLOAD_ENTRY_FLAG_MARK)
+    };
+    let entries = [at, entry(EntryType::UInt64, c"number")];
+    let mark = domain.schema("tick", EventKind::Mark.to_raw(), 16, &entries);
+    let mut stream = run.session.stream("main", domain, 0);
+    let batch: Vec<i64> = (0..20).flat_map(|number| [number * 10, number]).collect();
+    stream.batch(mark, &words(&batch)).unwrap();
+    let clocks = [clock, NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC];
+    stream.sync(clocks, [0, 1000]).unwrap();
+    stream.close().unwrap();
+    let path = run.path.clone();
+    run.session.end().unwrap();
+    assert_eq!(fact(&path, "nvtxw.before_sync"), None);
+    let rows = read(path.join("events")).rows;
+    let mut found: Vec<_> = (rows.iter())
+        .map(|row| row["start_ns"].as_i64().unwrap())
+        .collect();
+    found.sort();
+    let want: Vec<_> = (0..20).map(|number| 1000 + number * 10).collect();
+    assert_eq!(found, want);
 }
