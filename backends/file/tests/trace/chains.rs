@@ -231,13 +231,14 @@ fn steps(random: &mut Random, mix: Mix, from: i64) -> Vec<(usize, Step)> {
         let at = &mut now[stream];
         number += 1;
         latest[stream] = latest[stream].max(*at);
+        // Halves come in the order of time: one that is open holds those that come later.
         let latest = latest[stream];
         let step = match random.below(16) {
             0 => Step::Mark(*at + random.below(5) as i64, scope, number),
             1 => Step::Sample(*at, number),
             2 if mix.has_halves => {
                 pushes[stream][scope] += 1;
-                Step::Push(*at, scope, number)
+                Step::Push(latest, scope, number)
             }
             3 | 4 if mix.has_halves && pushes[stream][scope] > 0 => {
                 pushes[stream][scope] -= 1;
@@ -245,7 +246,7 @@ fn steps(random: &mut Random, mix: Mix, from: i64) -> Vec<(usize, Step)> {
             }
             5 if mix.has_halves => {
                 starts[stream].push(number);
-                Step::Start(*at, scope, number)
+                Step::Start(latest, scope, number)
             }
             6 if !starts[stream].is_empty() => {
                 let index = random.below(starts[stream].len() as u64) as usize;
