@@ -161,10 +161,10 @@ impl Timeline {
 
 impl Part {
     fn begin_epoch(&mut self, epoch: u32) {
-        if self.is_empty() {
-            self.epochs.clear();
-        }
-        self.epochs.push((self.count(), epoch));
+        // Those that no item is of, and those of items that are gone.
+        let count = self.count();
+        self.epochs.retain(|(from, _)| *from < count);
+        self.epochs.push((count, epoch));
     }
 
     /// Returns how many items have no time any more, and keep the one they had. `before` is the order of the item

@@ -500,3 +500,32 @@ fn events_keep_the_epoch_of_their_times_as_a_window_grows() {
     timeline.finish(&mut out);
     assert_eq!(out.rows().len(), count as usize);
 }
+
+#[test]
+fn events_keep_the_epoch_of_their_times_after_a_window_that_had_grown() {
+    let mut timeline = Timeline::new(Limits::default());
+    let mut out = Recorder::default();
+    let place = timeline.add_place();
+    let write = |timeline: &mut Timeline, times: Range<i64>| {
+        for time in times {
+            timeline.instant(place, time, Content::Fields(b""));
+            assert!(timeline.make_room());
+        }
+    };
+    timeline.begin_epoch(1);
+    write(&mut timeline, 0..1000);
+    timeline.flush_all(&mut out);
+    write(&mut timeline, 1000..1600);
+    timeline.begin_epoch(2);
+    write(&mut timeline, 1600..1700);
+    let mut met = Vec::new();
+    timeline.retime(|epoch, _, time| {
+        met.push((epoch, time));
+        Some(time)
+    });
+    met.dedup_by_key(|(_, time)| *time);
+    let want: Vec<_> = (1000..1700)
+        .map(|time| (if time < 1600 { 1 } else { 2 }, time))
+        .collect();
+    assert_eq!(met, want);
+}
