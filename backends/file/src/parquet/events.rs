@@ -57,8 +57,12 @@ impl EventTables {
         }
         let schema = TypedRows::schema(fields);
         let table = self.share.dataset.table_of(name, &schema);
-        self.typed
-            .push((self.share.table(&table, schema), TypedRows::new(columns)));
+        let mut table = self.share.table(&table, schema);
+        // It has no rows of the epochs that were before.
+        for _ in 0..self.events.0.epochs() {
+            table.begin_epoch();
+        }
+        self.typed.push((table, TypedRows::new(columns)));
         Some((self.typed.len() - 1) as u32)
     }
 

@@ -83,6 +83,11 @@ impl Table {
         });
     }
 
+    /// How many epochs have begun after the first.
+    pub(super) fn epochs(&self) -> usize {
+        self.epochs.len()
+    }
+
     /// What was written, when all parts are complete.
     pub(super) fn leave(&mut self) -> Parts {
         Parts {

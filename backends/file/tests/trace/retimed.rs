@@ -142,3 +142,42 @@ fn a_batch_of_marks_has_times_of_one_clock_only() {
     let want: Vec<_> = (0..20).map(|number| 1000 + number * 10).collect();
     assert_eq!(found, want);
 }
+
+#[test]
+fn a_table_that_is_new_after_a_sync_point_has_no_rows_from_before() {
+    let run = Run::with("format=parquet|window=2");
+    let domain = run.session.domain("");
+    let clock = NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER;
+    let clocks = [clock, NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC];
+    let at = Entry {
+        clock: Some(clock),
+        ..time(c"time", NVTX_PAYLOAD_ENTRY_FLAG_MARK)
+    };
+    let entries = [at, entry(EntryType::UInt64, c"number")];
+    let mut stream = run.session.stream("main", domain, 0);
+    let [early, late] =
+        ["early", "late"].map(|name| domain.schema(name, EventKind::Mark.to_raw(), 16, &entries));
+    for (mark, from) in [(early, 0), (early, 20), (late, 50)] {
+        let batch: Vec<i64> = (from..from + 10).flat_map(|at| [at, at]).collect();
+        stream.batch(mark, &words(&batch)).unwrap();
+        // The first rows are written by what is known before, and the next ones by this.
+        if from != 20 {
+            stream.sync(clocks, [from, 1000 + 3 * from]).unwrap();
+        }
+    }
+    stream.close().unwrap();
+    let path = run.path.clone();
+    run.session.end().unwrap();
+    for (name, count) in [("early", 20), ("late", 10)] {
+        let rows = read(path.join("typed").join(name)).rows;
+        for row in &rows {
+            let [number, start] = ["number", "start_ns"].map(|key| row[key].as_i64().unwrap());
+            let want = match number {
+                ..50 => 1000 + 3 * number,
+                _ => 1150 + number - 50,
+            };
+            assert_eq!(start, want, "{name} {number}");
+        }
+        assert_eq!(rows.len(), count, "{name}");
+    }
+}
