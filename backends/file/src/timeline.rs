@@ -175,7 +175,6 @@ impl Default for Limits {
 
 /// A counter whose values are the differences to those before.
 struct Sum {
-    counter: u32,
     /// The time of the last value that was written, in the order of time.
     last: i64,
     is_unsettled: bool,
@@ -218,7 +217,8 @@ pub(crate) struct Timeline {
     places: Vec<Place>,
     /// By range ID.
     starts: IdMap<u64, Start>,
-    sums: Vec<Sum>,
+    /// By counter.
+    sums: IdMap<u32, Sum>,
     orders: u64,
     /// Where the last item that was written starts.
     frontier: Option<i64>,
@@ -366,14 +366,13 @@ impl Timeline {
     /// Whether anything would stand elsewhere in the file, or end at another time, if all had been
     /// known from the start.
     pub(crate) fn is_unsettled(&self) -> bool {
-        self.sums.iter().any(|sum| sum.is_unsettled)
+        self.sums.values().any(|sum| sum.is_unsettled)
             || self.places.iter().any(|place| place.lanes.is_unsettled())
     }
 
     /// The values of this counter are summed up by readers, in the order that they have in the file.
     pub(crate) fn add_sum(&mut self, counter: u32) {
-        self.sums.push(Sum {
-            counter,
+        self.sums.entry(counter).or_insert(Sum {
             last: i64::MIN,
             is_unsettled: false,
         });

@@ -180,7 +180,7 @@ impl Timeline {
 
     #[inline]
     fn sum(&mut self, item: &Item) {
-        if let Some(sum) = self.sums.iter_mut().find(|sum| sum.counter == item.track) {
+        if let Some(sum) = self.sums.get_mut(&item.track) {
             sum.is_unsettled |= item.start < sum.last;
             sum.last = sum.last.max(item.start);
         }
