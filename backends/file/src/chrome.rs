@@ -196,7 +196,12 @@ impl FormatStream for ChromeStream {
     }
 
     #[inline]
-    fn ranges(&mut self, schema: &Schema, place: u32, line: Option<Line>) -> Option<impl Ranges> {
+    fn ranges<'r>(
+        &'r mut self,
+        schema: &Schema,
+        place: u32,
+        line: Option<&'r Line>,
+    ) -> Option<impl Ranges> {
         if line.is_some() {
             return None;
         }

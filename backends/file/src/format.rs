@@ -143,7 +143,12 @@ pub(crate) trait FormatStream: Send + 'static {
 
     /// What writes the usual ranges of a schema to a place, if there is such a thing. Their times become nanoseconds by
     /// `line`, if they aren't.
-    fn ranges(&mut self, schema: &Schema, place: u32, line: Option<Line>) -> Option<impl Ranges>;
+    fn ranges<'r>(
+        &'r mut self,
+        schema: &Schema,
+        place: u32,
+        line: Option<&'r Line>,
+    ) -> Option<impl Ranges>;
 
     /// Appends a whole event, whose time is `time`, as it is in the file if it stands on the first
     /// lane of its place. `None`, and appends nothing, if that can't be.

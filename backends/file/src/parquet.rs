@@ -178,11 +178,11 @@ impl FormatStream for ParquetStream {
         self.rows.add_counter(counter)
     }
 
-    fn ranges(
-        &mut self,
+    fn ranges<'r>(
+        &'r mut self,
         _schema: &Schema,
         _place: u32,
-        _line: Option<Line>,
+        _line: Option<&'r Line>,
     ) -> Option<impl Ranges> {
         None::<NoRanges>
     }

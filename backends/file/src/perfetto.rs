@@ -141,8 +141,13 @@ impl FormatStream for PerfettoStream {
         self.session.base.admit(time)
     }
 
-    #[inline]
-    fn ranges(&mut self, schema: &Schema, place: u32, line: Option<Line>) -> Option<impl Ranges> {
+    #[inline(always)]
+    fn ranges<'r>(
+        &'r mut self,
+        schema: &Schema,
+        place: u32,
+        line: Option<&'r Line>,
+    ) -> Option<impl Ranges> {
         let lane = self.packets.ready_lane(place, schema.role())?;
         let base = self.session.base.expected();
         self.encoder.quick_ranges(schema, lane, line, base)

@@ -116,8 +116,9 @@ impl ClockReader {
 
     /// The part of the clock's way where the last times were, if both numbers are of one clock.
     #[inline]
-    pub(crate) fn line(&self, [clock, end]: [u8; 2]) -> Option<Line> {
-        self.read[usize::from(clock)].line.filter(|_| clock == end)
+    pub(crate) fn line(&self, [clock, end]: [u8; 2]) -> Option<&Line> {
+        let read = &self.read[usize::from(clock)];
+        read.line.as_ref().filter(|_| clock == end)
     }
 
     /// A time in nanoseconds; `numbers` are the clocks of a range's start and end.

@@ -93,14 +93,14 @@ impl Tables {
 
 impl Encoder {
     /// How the usual ranges of this schema are written, if it is simple.
-    #[inline]
-    pub(super) fn quick_ranges(
-        &mut self,
+    #[inline(always)]
+    pub(super) fn quick_ranges<'s>(
+        &'s mut self,
         schema: &Schema,
         lane: Lane,
-        line: Option<Line>,
+        line: Option<&'s Line>,
         base: (i64, Base),
-    ) -> Option<QuickRanges<'_>> {
+    ) -> Option<QuickRanges<'s>> {
         let (quick, args) = self.plans.get(schema, &mut self.texts).quick()?;
         Some(QuickRanges {
             quick,

@@ -86,7 +86,7 @@ pub(super) struct QuickRanges<'s> {
     pub(super) copied: &'s mut Copied,
     pub(super) lane: Lane,
     /// By which times become nanoseconds, if they aren't.
-    pub(super) line: Option<Line>,
+    pub(super) line: Option<&'s Line>,
     pub(super) base: (i64, Base),
 }
 
@@ -103,7 +103,7 @@ impl Ranges for QuickRanges<'_> {
         let payload = self.copied.near(payload);
         let usual = &self.quick.usual;
         let (mut start, mut end) = usual.times(payload)?;
-        if let Some(line) = &self.line {
+        if let Some(line) = self.line {
             cold_path();
             (start, end) = line.range((start, end))?;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nvtxw_backend::{Event, EventKind, PlainEvents, Schema, SchemaRole, ScopeRef, Text};
 
 use super::StreamIn;
-use crate::clock::Line;
+use crate::clock::{ClockReader, Line};
 use crate::format::{Format, FormatStream, Ranges};
 use crate::timeline::{Base, Chain, Content, Followed, Timeline, WholeRange};
 
@@ -77,16 +77,7 @@ impl<F: Format> StreamIn<F> {
         true
     }
 
-    /// By what times of these clocks become nanoseconds, if they aren't; `None` if that is not known for those that come next.
-    #[inline(always)]
-    fn line(&self, clocks: [u8; 2], are_nanoseconds: bool) -> Option<Option<Line>> {
-        match are_nanoseconds {
-            true => Some(None),
-            false => self.clocks.line(clocks).map(Some),
-        }
-    }
-
-    /// The same by what it is of, and perhaps a text that is its message.
+    /// As [`usual_event`](Self::usual_event) by what it is of, and perhaps a text that is its message.
     #[inline(always)]
     pub(super) fn usual_range(
         &mut self,
@@ -96,7 +87,7 @@ impl<F: Format> StreamIn<F> {
         text: Option<&[u8]>,
     ) -> bool {
         if let Some(usual) = self.usual(schema.id(), scope)
-            && let Some(line) = self.line(usual.clocks, usual.are_nanoseconds)
+            && let Some(line) = line(&self.clocks, usual.clocks, usual.are_nanoseconds)
             && let Some(mut ranges) = self.out.ranges(schema, usual.place, line)
         {
             let base = ranges.base();
@@ -162,16 +153,16 @@ impl<F: Format> StreamIn<F> {
         if !are_nanoseconds && clocks[0] != clocks[1] {
             return Usually::Never;
         }
-        let Some(line) = self.line(clocks, are_nanoseconds) else {
-            // The next event tells where times are.
-            return Usually::Later;
-        };
         self.timeline.clocks = clocks;
         let domain = Arc::clone(self.info.domain());
         let place = self.place(scope, || domain.scope_ref(scope).unwrap_or(ScopeRef::None));
         // What single ranges before these could follow may be gone when others come behind these.
         self.chain = None;
         let is_behind = self.out.is_behind();
+        let Some(line) = line(&self.clocks, clocks, are_nanoseconds) else {
+            // The next event tells where times are.
+            return Usually::Later;
+        };
         let Some(ranges) = self.out.ranges(schema, place, line) else {
             return Usually::Never;
         };
@@ -197,6 +188,15 @@ impl<F: Format> StreamIn<F> {
             true => Usually::Next,
             false => Usually::Later,
         }
+    }
+}
+
+/// By what times of these clocks become nanoseconds, if they aren't; `None` if that is not known for those that come next.
+#[inline(always)]
+fn line(known: &ClockReader, clocks: [u8; 2], are_nanoseconds: bool) -> Option<Option<&Line>> {
+    match are_nanoseconds {
+        true => Some(None),
+        false => known.line(clocks).map(Some),
     }
 }
 
