@@ -127,8 +127,8 @@ impl<F: Format> StreamIn<F> {
         false
     }
 
-    /// Takes ranges or marks of a batch in a scope, up to the first that is not usual, or until the window or what waits for the file
-    /// has to be looked after. Tells whether any of those that are left may be usual.
+    /// Takes ranges or marks of a batch in a scope, up to the first that is not usual, or until the window or
+    /// what waits for the file has to be looked after. Tells whether any of those that are left may be usual.
     pub(super) fn usual_ranges(
         &mut self,
         schema: &Schema,
@@ -191,7 +191,8 @@ impl<F: Format> StreamIn<F> {
     }
 }
 
-/// By what times of these clocks become nanoseconds, if they aren't; `None` if that is not known for those that come next.
+/// By what times of these clocks become nanoseconds, if they aren't; `None` if that is not known for those that
+/// come next.
 #[inline(always)]
 fn line(known: &ClockReader, clocks: [u8; 2], are_nanoseconds: bool) -> Option<Option<&Line>> {
     match are_nanoseconds {
