@@ -10,13 +10,18 @@ use std::{env, fs, process};
 use nvtxw_tests::skip;
 use serde_json::{Value, json};
 
-/// A folder for this test program, with a folder for each library.
+/// A folder for this test program, with a folder for each library. Those of earlier runs, which keep old programs, are removed.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("backends-{}", process::id()));
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("backends");
+        let folder = all.join(process::id().to_string());
         fs::create_dir_all(&folder).unwrap();
+        for other in fs::read_dir(&all).unwrap().flatten() {
+            if !Path::new("/proc").join(other.file_name()).exists() {
+                let _ = fs::remove_dir_all(other.path());
+            }
+        }
         folder
     })
 }
