@@ -188,7 +188,7 @@
 //! - **Fields**: integers and floats of their width; enums as dictionaries of their values' names (other values as digits), those of
 //!   `bool` as booleans; arrays as lists of their fixed size; structs as structs; text, characters and 128-bit integers as UTF-8;
 //!   bytes as binary. Units and descriptions are metadata of the columns. A field with the name of another column gets ` (2)`
-//!   appended. Schemas of one name and different fields have tables of their own, `<name>~<hash>`.
+//!   appended. Schemas of one name and the same fields share a table, those of other fields have their own, `<name>~<hash>`.
 //! - Schemas without a name, and those whose payloads vary in size, have no table: their fields are `args`, and so are those of
 //!   further payloads, and what a range's end says.
 //! - **Times** are the timestamps in nanoseconds; order and lanes play no part.

@@ -45,8 +45,8 @@ impl EventTables {
         }
     }
 
-    /// A table for the events of a schema. Returns its number; `None` for schemas without a name, and
-    /// those whose fields are not plain, or not there.
+    /// A table for the events of a schema, which all have that are alike. Returns its number; `None` for schemas without a
+    /// name, and those whose fields are not plain, or not there.
     pub(super) fn add_table(&mut self, schema: &nvtxw_backend::Schema) -> Option<u32> {
         let name = schema
             .name()
@@ -58,6 +58,9 @@ impl EventTables {
         let schema = TypedRows::schema(fields);
         let table = self.share.dataset.table_of(name, &schema);
         let mut table = self.share.table(&table, schema);
+        if let Some(known) = (self.typed.iter()).position(|(known, _)| known.is(&table)) {
+            return Some(known as u32);
+        }
         // It has no rows of the epochs that were before.
         for _ in 0..self.events.0.epochs() {
             table.begin_epoch();

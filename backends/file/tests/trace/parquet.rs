@@ -116,6 +116,26 @@ fn all_events_are_in_one_table() {
 }
 
 #[test]
+fn schemas_that_are_alike_share_a_table() {
+    let run = parquet("part=2");
+    let path = run.path.clone();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let entries = [mark_time(), entry(EntryType::Int64, c"step")];
+    let schema = || domain.schema("tick", EventKind::Mark.to_raw(), 16, &entries);
+    let schemas = [schema(), schema()];
+    for step in 0..8 {
+        let mark = schemas[step as usize % 2];
+        stream.event(&[(mark, &words(&[step, -step]))]).unwrap();
+    }
+    run.session.end().unwrap();
+    let mut found = columns(&read(path.join("typed/tick")), ["event_id", "step"]);
+    found.sort_by_key(|row| row[0].as_i64());
+    let want: Vec<_> = (0..8).map(|step| json!([step, -step])).collect();
+    assert_eq!(json!(found), json!(want));
+}
+
+#[test]
 fn each_schema_is_a_table_with_the_types_of_its_fields() {
     let run = parquet("");
     let path = run.path.clone();
