@@ -180,7 +180,7 @@
 //!
 //! | table | columns |
 //! |---|---|
-//! | `events` | all events: `event_id` (numbers the stream's events), `kind` (`mark`, `range_pushpop`, `range_startend`), `name`, `category`, `color` (`0xAARRGGBB`), `start_ns`, `end_ns` (null for marks and for ranges that stay open), `domain`, `scope` (path), `correlation` (numbers that correlated events share), `args` (a JSON object, as in Chrome's format: fields that are in no typed table) |
+//! | `events` | all events: `event_id` (numbers the stream's events from 0, and from a multiple of 2^40 if its name was opened before), `kind` (`mark`, `range_pushpop`, `range_startend`), `name`, `category`, `color` (`0xAARRGGBB`), `start_ns`, `end_ns` (null for marks and for ranges that stay open), `domain`, `scope` (path), `correlation` (numbers that correlated events share), `args` (a JSON object, as in Chrome's format: fields that are in no typed table) |
 //! | `typed/<schema name>` | events of one schema: `event_id`, `name`, `category`, `start_ns`, `end_ns`, `scope`, and the fields of the schema, each with its type |
 //! | `counters` | a row for each value: `time_ns`, `name`, `group`, `unit`, `domain`, `scope`, `description`, `is_delta`, `value`, and `value_i64` and `value_u64` if it is such an integer; all three are null where there is a gap |
 //! | `metadata` | what is known of the session and, with `stream`, of its streams: `key`, `value`. The first part comes at once, the second at the end |

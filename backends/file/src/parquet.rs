@@ -32,6 +32,9 @@ use crate::tally::Tally;
 use crate::timeline::Base;
 use crate::track::{TrackId, Tracks};
 
+/// A stream that is opened again has other IDs of events above so many bits.
+const ID_BITS: u32 = 40;
+
 /// A session's partitions.
 pub(crate) struct Parquet {
     dataset: Arc<Dataset>,
@@ -42,6 +45,8 @@ pub(crate) struct Parquet {
 struct Facts {
     table: Table,
     rows: FactRows,
+    /// How often streams of each name were opened.
+    opened: HashMap<String, i64>,
     /// The first error of any stream.
     error: Option<Refusal>,
 }
@@ -69,6 +74,7 @@ impl Format for Parquet {
             facts: Mutex::new(Facts {
                 table,
                 rows: FactRows::default(),
+                opened: HashMap::new(),
                 error: None,
             }),
         };
@@ -116,8 +122,13 @@ impl Format for Parquet {
         number: u32,
     ) -> ParquetStream {
         let (stream, domain) = (info.name(), info.domain().name());
-        let rows = Rows::new(&self.dataset, stream, domain, number);
-        let facts = &mut self.facts().rows;
+        let mut facts = self.facts();
+        let times = facts.opened.entry(stream.to_owned()).or_default();
+        // Those of all that have one name are in one partition.
+        let first_id = *times << ID_BITS;
+        *times += 1;
+        let rows = Rows::new(&self.dataset, (stream, domain), number, first_id);
+        let facts = &mut facts.rows;
         facts.add(Some(stream), "parts", &format!("part-{number}-*.parquet"));
         for (key, value) in [
             ("domain", domain.unwrap_or_default()),

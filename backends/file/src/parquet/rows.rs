@@ -27,8 +27,8 @@ pub(crate) struct Rows {
     domain: Option<String>,
     places: Vec<Place>,
     counters: Vec<Counter>,
-    /// How many events there were, which numbers them.
-    count: i64,
+    /// What the next event has.
+    next_id: i64,
     events: EventTables,
     /// Those of them whose ends are not known: for who reads what a kill left.
     open: EventTables,
@@ -116,12 +116,12 @@ impl Kind {
 }
 
 impl Rows {
-    /// `number` is the stream's in its session.
+    /// `number` is the stream's in its session, `first_id` what its events count from.
     pub(super) fn new(
         dataset: &Arc<Dataset>,
-        stream: &str,
-        domain: Option<&str>,
+        (stream, domain): (&str, Option<&str>),
         number: u32,
+        first_id: i64,
     ) -> Self {
         let share = Share {
             dataset: Arc::clone(dataset),
@@ -134,7 +134,7 @@ impl Rows {
             domain: domain.map(str::to_owned),
             places: Vec::new(),
             counters: Vec::new(),
-            count: 0,
+            next_id: first_id,
             values: (share.table(COUNTERS, ValueRows::schema()), ValueRows::new()),
             open: EventTables::new(Share {
                 root: OPEN,
@@ -245,8 +245,8 @@ impl Rows {
     }
 
     fn next_id(&mut self) -> i64 {
-        self.count += 1;
-        self.count - 1
+        self.next_id += 1;
+        self.next_id - 1
     }
 
     /// A row for an event, with its start and its end.

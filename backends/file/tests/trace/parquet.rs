@@ -136,6 +136,37 @@ fn schemas_that_are_alike_share_a_table() {
 }
 
 #[test]
+fn a_stream_that_is_opened_again_has_other_events() {
+    let run = parquet("");
+    let path = run.path.clone();
+    let domain = run.session.domain("");
+    let plain = Plain::new(domain);
+    let name = domain.string("tick") as i64;
+    for time in 0..3 {
+        let mut stream = run.session.stream("main", domain, 0);
+        for time in [time, time + 10] {
+            stream
+                .event(&[(plain.mark, &words(&[time, name]))])
+                .unwrap();
+        }
+        stream.close().unwrap();
+    }
+    run.session.end().unwrap();
+    let mut found = columns(&read(path.join("events")), ["event_id", "start_ns"]);
+    found.sort_by_key(|row| row[0].as_i64());
+    let again = |times: i64, id: i64| (times << 40) + id;
+    let want = json!([
+        [0, 0],
+        [1, 10],
+        [again(1, 0), 1],
+        [again(1, 1), 11],
+        [again(2, 0), 2],
+        [again(2, 1), 12],
+    ]);
+    assert_eq!(json!(found), want);
+}
+
+#[test]
 fn each_schema_is_a_table_with_the_types_of_its_fields() {
     let run = parquet("");
     let path = run.path.clone();
