@@ -14,6 +14,7 @@ mod dataset;
 mod faults;
 mod fields;
 mod flush;
+mod formats;
 mod halves;
 mod many;
 mod merge;
