@@ -123,12 +123,12 @@ fn of_a_write() {
     let refused = out.mark(1).write().unwrap_err();
     assert_eq!(
         refused.at(&out).to_string(),
-        "can't write a plain event to stream `s` of domain `sim` of session `run`: the backend answered NOT_SUPPORTED (7): no Mark here"
+        "can't write an event to stream `s` of domain `sim` of session `run`: the backend answered NOT_SUPPORTED (7): no Mark here"
     );
     // It is told once: another error doesn't get the reason of this one.
     assert_eq!(
         refused.at(&out).to_string(),
-        "can't write a plain event to stream `s` of domain `sim` of session `run`: the backend answered NOT_SUPPORTED (7), which means that it doesn't offer this; do without it, or use another backend"
+        "can't write an event to stream `s` of domain `sim` of session `run`: the backend answered NOT_SUPPORTED (7), which means that it doesn't offer this; do without it, or use another backend"
     );
 
     let refused = out.mark(1).write().unwrap_err();
@@ -137,7 +137,7 @@ fn of_a_write() {
     // The last refusal was another one.
     assert_eq!(
         refused.at(&out).to_string(),
-        "can't write a plain event to stream `s` of domain `sim` of session `run`: the backend answered NOT_SUPPORTED (7), which means that it doesn't offer this; do without it, or use another backend"
+        "can't write an event to stream `s` of domain `sim` of session `run`: the backend answered NOT_SUPPORTED (7), which means that it doesn't offer this; do without it, or use another backend"
     );
     let sample = depth.sample(1, 5).and(Err::<(), _>(sample)).unwrap_err();
     assert_eq!(

@@ -300,7 +300,8 @@ roles! {
     /// A type that a timestamp can have: `i64` or `u64`, in ticks of the stream's time domain.
     #[diagnostic::on_unimplemented(
         message = "a timestamp is an `i64` or a `u64`, not `{Self}`",
-        label = "not a 64-bit integer"
+        label = "not a 64-bit integer",
+        note = "it counts ticks of the stream's clock, nanoseconds if none is known: convert the time to that"
     )]
     TimestampField for (i64; u64;) {
         /// When a mark happens.
@@ -326,7 +327,7 @@ roles! {
     /// A type that a message can have: [`StringHandle`].
     #[diagnostic::on_unimplemented(
         message = "a message is a `StringHandle`, not `{Self}`",
-        label = "not a registered string",
+        label = "not the handle of a registered string",
         note = "register the text with `Domain::string` and store its `handle()`"
     )]
     MessageField for (StringHandle;) {
@@ -337,7 +338,7 @@ roles! {
     /// A type that registered text can have: [`StringHandle`].
     #[diagnostic::on_unimplemented(
         message = "a registered string is a `StringHandle`, not `{Self}`",
-        label = "not a registered string",
+        label = "not the handle of a registered string",
         note = "register the text with `Domain::string` and store its `handle()`"
     )]
     StringField for (StringHandle;) {
@@ -368,7 +369,8 @@ roles! {
     /// A type that a scope can have: [`ScopeId`] or `u64`.
     #[diagnostic::on_unimplemented(
         message = "a scope is a `ScopeId` or a `u64`, not `{Self}`",
-        label = "not a scope of 64 bits"
+        label = "not a scope of 64 bits",
+        note = "register the scope with `Domain::scope` and store its `id()`"
     )]
     ScopeField for (ScopeId; u64;) {
         /// The scope that the event belongs to.

@@ -160,7 +160,7 @@ pub(crate) fn foreign_counter(stream: &Stream, owner: Owner, id: u64) -> Error {
 
 impl error::sealed::Place for Writer<'_> {
     fn what(&self) -> String {
-        format!("a plain event to {}", self.stream.describe())
+        format!("an event to {}", self.stream.describe())
     }
 
     fn stream(&self) -> &Stream {

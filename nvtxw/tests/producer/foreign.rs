@@ -216,7 +216,7 @@ fn a_registered_message_or_a_row_of_another_domain() {
     assert_eq!(error.code(), nvtxw::ResultCode::INVALID_ARGUMENT);
     assert_eq!(
         error.at(&out).to_string(),
-        format!("can't write a plain event to stream `s` of domain `b` of session `run`: {reason}")
+        format!("can't write an event to stream `s` of domain `b` of session `run`: {reason}")
     );
     let launches = out.events(launch).unwrap();
     assert_eq!(launches.write_with(&Launch { time: 1 }, &row), Err(error));

@@ -227,9 +227,7 @@ fn the_answer_of_the_backend_is_the_error() {
     );
     assert_eq!(
         error.at(&out).to_string(),
-        format!(
-            "can't write a plain event to stream `main` of domain `sim` of session `run`: {reason}"
-        )
+        format!("can't write an event to stream `main` of domain `sim` of session `run`: {reason}")
     );
     assert_eq!(size_of::<Result<(), WriteError>>(), 4);
 }
