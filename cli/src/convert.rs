@@ -293,11 +293,12 @@ fn guess(input: &mut impl BufRead, path: &Path) -> Result<Source> {
         [b'{' | b'[', ..] => return Ok(Source::Chrome),
         _ if is_table() => return Ok(Source::Csv),
         _ if info::is_perfetto(start) => {
-            "this is a Perfetto file, which `nvtxw info` reads; what is converted is Chrome's JSON, a table or a capture"
+            "this is a Perfetto file, which `nvtxw info` reads; to be converted or checked, the program has to write a capture (the \
+             config `format=capture`) or Chrome's JSON"
         }
         _ => {
-            "this is no trace that `nvtxw convert` knows: it is neither JSON nor a capture, nor a table whose first line \
-             names columns with commas or tabs between them; say with `--from` what it is"
+            "this is no trace that is converted or checked: it is neither JSON nor a capture, nor a table whose first line \
+             names columns with commas or tabs between them; if it is one of them, `nvtxw convert --from` takes it as that"
         }
     };
     Err(Error::Input {

@@ -123,9 +123,16 @@ fn other_traces_are_converted_and_checked() {
     assert_eq!((&*said.out, said.code), ("", 2));
     assert!(
         said.err
-            .contains("this is no trace that `nvtxw convert` knows"),
+            .contains("this is no trace that is converted or checked"),
         "{}",
         said.err
+    );
+    let folder = path.parent().unwrap().to_str().unwrap();
+    let said = check(&[folder]);
+    let problem = "this is a folder: name a file; a Parquet dataset is read by `nvtxw info` only";
+    assert_eq!(
+        (said.err, said.code),
+        (format!("error: {folder}: {problem}\n"), 2)
     );
     let said = check(&["/nowhere/run.nvtxw"]);
     assert_eq!(said.code, 2);

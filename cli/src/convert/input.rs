@@ -64,6 +64,14 @@ pub fn open(path: &Path, bar: &ProgressBar) -> Result<Box<dyn BufRead + Send>> {
         if metadata.is_file() {
             bar.set_length(metadata.len());
         }
+        if metadata.is_dir() {
+            return Err(Error::Input {
+                path: path.to_owned(),
+                problem:
+                    "this is a folder: name a file; a Parquet dataset is read by `nvtxw info` only"
+                        .to_owned(),
+            });
+        }
         Box::new(file)
     };
     let mut raw = buffered(bar.wrap_read(raw));

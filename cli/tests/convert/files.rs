@@ -107,12 +107,13 @@ fn what_is_no_trace_is_said() {
         ),
         (
             b"hello",
-            "this is no trace that `nvtxw convert` knows: it is neither JSON nor a capture, nor a table whose first line names columns with \
-             commas or tabs between them; say with `--from` what it is",
+            "this is no trace that is converted or checked: it is neither JSON nor a capture, nor a table whose first line names columns \
+             with commas or tabs between them; if it is one of them, `nvtxw convert --from` takes it as that",
         ),
         (
             b"\n\x04\x52\x02\x08\x01",
-            "this is a Perfetto file, which `nvtxw info` reads; what is converted is Chrome's JSON, a table or a capture",
+            "this is a Perfetto file, which `nvtxw info` reads; to be converted or checked, the program has to write a capture (the \
+             config `format=capture`) or Chrome's JSON",
         ),
     ] {
         let (code, text, lines) = of(input, &[]);
