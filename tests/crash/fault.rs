@@ -1,6 +1,7 @@
 //! Files that can't be written: what is told, and what is in them.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -101,6 +102,61 @@ pub fn write_beyond_a_limit(path: &Path) {
     write_beyond_the_end(path, "File too large (os error 27)");
 }
 
+/// Ends sessions whose file has to be put in order, while the disk has less and more room for that.
+pub fn merge_without_room(path: &Path) {
+    let format = Format::of(path);
+    let folder = path.parent().unwrap();
+    let filler = folder.join("filler");
+    let mut told = Vec::new();
+    for room in [16 << 10, 300 << 10, 2100 << 10, 16 << 20] {
+        let load = Load::begin(path, &[("window", "64")]).unwrap();
+        let (session, mut streams) = (load.session, load.streams);
+        // One is out of order, and more than memory holds.
+        let late = streams.pop().unwrap();
+        let mut streams = [late, streams.swap_remove(0)];
+        for (stream, count) in streams.iter_mut().zip([24_000, 160]) {
+            stream.write(&session, count).unwrap();
+        }
+        fill(&filler, room);
+        let ended = session.end();
+        std::fs::remove_file(&filler).unwrap();
+        let files = std::fs::read_dir(folder).unwrap();
+        assert_eq!(files.count(), 1, "only the file is left");
+        let trace = format.read(path);
+        for stream in &streams {
+            let held = gapless(&found(&trace, stream.kind), stream.kind);
+            assert_eq!(held, stream.next, "{:?}, {room} bytes", stream.kind);
+        }
+        std::fs::remove_file(path).unwrap();
+        told.push(match ended {
+            Ok(()) => "",
+            Err(error) => {
+                let (error, shown) = (error.to_string(), path.display());
+                let told = [".sort-", ".merge-"].into_iter().find(|file| {
+                    let begin =
+                        format!("can't put what was written in order: writing {shown}{file}");
+                    error.contains(&begin)
+                        && error
+                            .contains(": No space left on device (os error 28); it stays as it is")
+                });
+                told.unwrap_or_else(|| panic!("{error}"))
+            }
+        });
+    }
+    eprint!("{format:?}: {told:?}");
+    assert_eq!((told[0], told[3]), (".sort-", ""));
+}
+
+/// Takes all of a disk but for so many bytes.
+fn fill(path: &Path, room: u64) {
+    let mut filler = File::create(path).unwrap();
+    let (piece, mut len) = (vec![0; 1 << 16], 0);
+    while let Ok(written) = filler.write(&piece) {
+        len += written as u64;
+    }
+    filler.set_len(len.saturating_sub(room)).unwrap();
+}
+
 /// Can't even begin.
 pub fn begin_read_only(path: &Path) {
     let error = Load::begin(path, &[]).map(|_| ()).unwrap_err().to_string();
@@ -163,6 +219,13 @@ fn run_mounted_in(format: Format, plan: &str, options: &str) {
 #[test]
 fn a_full_disk_is_told_and_keeps_what_it_has() {
     run_mounted("full disk", "size=400k");
+}
+
+#[test]
+fn a_disk_that_is_full_while_a_file_is_put_in_order_is_told_and_keeps_all() {
+    for format in FILES {
+        run_mounted_in(format, "full merge", "size=20m");
+    }
 }
 
 #[test]
@@ -275,7 +338,7 @@ fn write_into_a_pipe(format: Format) {
     let (file, signals) = std::thread::scope(|scope| {
         // It reads slower than is written, so that each write waits in the middle of its data.
         let reader = scope.spawn(|| {
-            let mut pipe = std::fs::File::open(&path).unwrap();
+            let mut pipe = File::open(&path).unwrap();
             let (mut file, mut part) = (Vec::new(), vec![0; 1 << 14]);
             loop {
                 match pipe.read(&mut part).unwrap() {

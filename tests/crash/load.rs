@@ -76,7 +76,7 @@ pub struct Load {
 
 /// A stream whose events are numbered.
 pub struct Numbered {
-    kind: Kind,
+    pub kind: Kind,
     pub stream: Stream,
     step: Schema<Step>,
     name: StringHandle,

@@ -38,6 +38,7 @@ fn child() {
         "write and end" => kill::write_and_end(&path, kill::LARGE),
         "write and merge" => kill::write_and_end(&path, kill::WINDOW),
         "full disk" => fault::write_beyond_the_end(&path, "No space left on device (os error 28)"),
+        "full merge" => fault::merge_without_room(&path),
         "limited" => fault::write_beyond_a_limit(&path),
         "read-only" => fault::begin_read_only(&path),
         "many streams" => fault::open_many_streams(&path),

@@ -252,8 +252,8 @@
 //! (half as much more for the arrows of Chrome's JSON). Parquet has no order: where rows have other
 //! times by then, their parts are written once more, beside the old ones, whose places they then take
 //! one after the other. If it can't be, the file stays as it is, and its attribute `nvtxw.unmerged` tells
-//! why: there is no space, the folder takes no new file, the file was moved, is a pipe, or has more
-//! names; or `merge` is `false`.
+//! why, and so does the error of the session's end: there is no space, the folder takes no new file, the file was moved, or has
+//! more names. Only the attribute does if it is a pipe, or `merge` is `false`.
 //!
 //! # When something goes wrong
 //!
@@ -272,6 +272,8 @@
 //!   where they were.
 //! - **A file that was removed** while it was written, or the folder that it was in: the end of the
 //!   session tells it.
+//! - **A file that another program cut short**: the next call that has something to write tells it, or the end of the
+//!   session. Nothing is written behind what is missing.
 //! - **A fork.** The child has copies of the parent's streams and no right to its file: what it
 //!   writes and ends is refused, at the latest when it would get into the file, and the parent's file
 //!   is as if there were no child.

@@ -239,19 +239,20 @@ impl<F: Format> SessionIn<F> {
             streams,
         } = mem::take(&mut *self.0.closed());
         self.note_breaks(&broken);
-        let tally = self.settle(streams, tally);
+        let (tally, settled) = self.settle(streams, tally);
         self.note_counts(tally.attributes());
         self.note_facts();
         self.0
             .format
             .end()
             .map_err(|refusal| with_lost(refusal, lost))?;
-        self.0.format.check_outside(tally.outside_base)
+        self.0.format.check_outside(tally.outside_base)?;
+        settled
     }
 
     /// Puts streams in order that are not, and gives events the times that they have by now. Returns
-    /// `all` that streams met, with what they meet here.
-    fn settle(&self, closed: Vec<Closed<Left<F>>>, mut all: Tally) -> Tally {
+    /// `all` that streams met, with what they meet here; and the error that this met, if it was to be expected that it can be.
+    fn settle(&self, closed: Vec<Closed<Left<F>>>, mut all: Tally) -> (Tally, Result<()>) {
         let mut streams = Vec::new();
         for stream in closed {
             let history = stream.history.iter();
@@ -286,19 +287,24 @@ impl<F: Format> SessionIn<F> {
             }
         }
         if again.is_empty() {
-            return all;
+            return (all, Ok(()));
         }
         let merged = match self.0.merge {
             true => self.0.format.merge(again, self.0.limits.bytes),
             false => Err(io::Error::other("the config key `merge` says so")),
         };
+        let mut settled = Ok(());
         let met = merged.unwrap_or_else(|error| {
             self.note(&[Fact::text("nvtxw.unmerged", &error.to_string())]);
+            // Who writes into a pipe, or wants no merge, expects none.
+            if self.0.merge && error.kind() != io::ErrorKind::NotSeekable {
+                settled = Err(unmerged(&error));
+            }
             before
         });
         all.overlapping_pushpop += met.overlapping_pushpop;
         all.before_sync += met.before_sync;
-        all
+        (all, settled)
     }
 
     /// Notes which streams have events in another order than was said.
@@ -334,6 +340,14 @@ impl<F: Format> SessionIn<F> {
             self.0.format.note(facts);
         }
     }
+}
+
+/// Why what was written is not in order.
+fn unmerged(error: &io::Error) -> Refusal {
+    Refusal::failed(format!(
+        "can't put what was written in order: {error}; it stays as it is: choose a `path` in a folder that takes new files \
+         and has room for two more of that size, or set `merge=false` to do without"
+    ))
 }
 
 /// An error, and how many events it cost.

@@ -101,6 +101,7 @@ impl Sink {
                 io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory if path.is_dir() => {
                     format!("{shown} is a folder: give the path of a file")
                 }
+                io::ErrorKind::AlreadyExists if is_written(path) => being_written(path),
                 io::ErrorKind::AlreadyExists => {
                     format!("{shown} exists: remove it, or set `overwrite=true` to replace it")
                 }
@@ -116,11 +117,7 @@ impl Sink {
             loop {
                 // Where the file system knows no locks, nothing can be found out.
                 if let Err(TryLockError::WouldBlock) = file.try_lock() {
-                    return Err(Refusal::failed(format!(
-                        "{} is being written by another session: give each session a `path` of \
-                         its own",
-                        path.display()
-                    )));
+                    return Err(Refusal::failed(being_written(path)));
                 }
                 // Another session may just have put a new file there.
                 let own = file.metadata().map_err(failed)?;
@@ -226,7 +223,7 @@ impl Sink {
     ) -> Appended {
         state.check()?;
         let before = state.len;
-        let Err(error) = write(&mut state) else {
+        let Err(error) = state.check_length().and_then(|()| write(&mut state)) else {
             return Ok(());
         };
         state.error = Some(format!("writing {}: {error}", self.path.display()));
@@ -244,6 +241,12 @@ impl Sink {
         self.check_process()?;
         let state = self.lock();
         state.check()?;
+        if let Err(error) = state.check_length() {
+            return Err(Refusal::failed(format!(
+                "{}: {error}; choose a `path` that nobody else writes",
+                self.path.display()
+            )));
+        }
         if is_removed(&state.file) {
             return Err(Refusal::failed(format!(
                 "{} was removed while it was written: nobody can open it any more; choose a `path` where \
@@ -335,6 +338,15 @@ impl State {
         }
     }
 
+    /// Fails if what was written is not all there any more: after what is missing, nobody could read what follows.
+    fn check_length(&self) -> io::Result<()> {
+        let found = self.file.metadata()?;
+        if found.is_file() && found.len() < self.len {
+            return Err(io::Error::other("another program has cut it short"));
+        }
+        Ok(())
+    }
+
     fn check(&self) -> Result<()> {
         match &self.error {
             None => Ok(()),
@@ -343,6 +355,21 @@ impl State {
             ))),
         }
     }
+}
+
+/// Whether a session holds a file that exists.
+fn is_written(path: &Path) -> bool {
+    // To open a pipe would wait for who writes it.
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    let file = is_file.then(|| File::open(path).ok()).flatten();
+    file.is_some_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn being_written(path: &Path) -> String {
+    format!(
+        "{} is being written by another session: give each session a `path` of its own",
+        path.display()
+    )
 }
 
 /// Whether two files are one.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ impl Draft {
     /// now, and nothing more may come.
     ///
     /// # Errors
-    /// Why the file can't be replaced.
+    /// Why the file can't be replaced. It is of the kind [`NotSeekable`](io::ErrorKind::NotSeekable) for what is no file.
     pub(crate) fn of(sink: &Sink) -> io::Result<(Self, File)> {
         let forked = |refusal: Refusal| io::Error::other(refusal.reason().to_owned());
         sink.check_process().map_err(forked)?;
@@ -35,9 +36,11 @@ impl Draft {
             return Err(io::Error::other(error.clone()));
         }
         let failed = |error| about("reading", &sink.path, &error);
+        state.check_length().map_err(failed)?;
         let own = state.file.metadata().map_err(failed)?;
         if !own.is_file() {
-            return Err(failed(io::Error::other("it is not a file")));
+            let error = io::Error::new(io::ErrorKind::NotSeekable, "it is not a file");
+            return Err(failed(error));
         }
         // The name may be a link to the file.
         let target = fs::canonicalize(&sink.place).map_err(failed)?;
@@ -98,14 +101,18 @@ impl Draft {
     pub(crate) fn place(mut self, sink: &Sink) -> io::Result<()> {
         self.check()?;
         let mut state = sink.lock();
-        let new = self.sink.lock();
+        let mut new = self.sink.lock();
         let failed = |error| about("replacing", &self.target, &error);
         if state.len != self.len {
             return Err(failed(io::Error::other("it has grown meanwhile")));
         }
-        let file = new.file.try_clone().map_err(failed)?;
+        let own = state.file.metadata().map_err(failed)?;
+        // Where none is there any more, the new one saves what there was.
+        if fs::metadata(&self.target).is_ok_and(|found| !is_same(&own, &found)) {
+            return Err(failed(io::Error::other("another file is there now")));
+        }
         fs::rename(&self.path, &self.target).map_err(failed)?;
-        state.file = file;
+        mem::swap(&mut state.file, &mut new.file);
         state.len = new.len;
         drop(new);
         self.is_placed = true;
@@ -220,6 +227,32 @@ mod tests {
         assert_eq!(error(draft.place(&sink)), want);
         assert_eq!(files(&dir), ["a"]);
         assert_eq!(fs::read(&path).unwrap(), b"older");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_someone_puts_in_the_file_s_place_is_not_replaced() {
+        let dir = TempDir::new();
+        let path = dir.path().join("a");
+        let sink = Sink::create(&path, false, WORDS).unwrap();
+        sink.append(b"old").unwrap();
+        let (draft, _) = Draft::of(&sink).unwrap();
+        draft.sink().append(b"new").unwrap();
+        fs::rename(&path, dir.path().join("moved")).unwrap();
+        fs::write(&path, "precious").unwrap();
+        let want = format!("replacing {}: another file is there now", path.display());
+        assert_eq!(error(draft.place(&sink)), want);
+        assert_eq!(fs::read(&path).unwrap(), b"precious");
+        assert_eq!(files(&dir), ["a", "moved"]);
+
+        // Nothing is lost by a file more.
+        fs::rename(dir.path().join("moved"), &path).unwrap();
+        let (draft, _) = Draft::of(&sink).unwrap();
+        draft.sink().append(b"new").unwrap();
+        fs::remove_file(&path).unwrap();
+        draft.place(&sink).unwrap();
+        sink.check().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 
     #[cfg(target_os = "linux")]

@@ -34,6 +34,55 @@ fn an_existing_file_is_kept_unless_asked() {
     assert_eq!(fs::read(&path).unwrap(), b"abc]");
 }
 
+/// To remove or replace it would not help.
+#[test]
+fn a_file_that_another_session_writes_is_not_said_to_be_replaceable() {
+    let dir = TempDir::new();
+    let path = dir.path().join("a");
+    let sink = Sink::create(&path, false, LINES).unwrap();
+    sink.append(b"ab").unwrap();
+    for overwrite in [false, true] {
+        let refusal = Sink::create(&path, overwrite, LINES).map(drop).unwrap_err();
+        assert_eq!(
+            refusal.reason(),
+            format!(
+                "{} is being written by another session: give each session a `path` of its own",
+                path.display()
+            )
+        );
+    }
+    assert_eq!(fs::read(&path).unwrap(), b"ab]");
+}
+
+#[test]
+fn nothing_is_written_behind_what_someone_cut_off() {
+    let dir = TempDir::new();
+    let path = dir.path().join("a");
+    let sink = Sink::create(&path, false, LINES).unwrap();
+    sink.append(b"one\n").unwrap();
+    let other = OpenOptions::new().write(true).open(&path).unwrap();
+    // The tail alone is written anew.
+    other.set_len(4).unwrap();
+    sink.append(b"two\n").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n]");
+    other.set_len(6).unwrap();
+    let shown = path.display();
+    assert_eq!(
+        sink.check().unwrap_err().reason(),
+        format!(
+            "{shown}: another program has cut it short; choose a `path` that nobody else writes"
+        )
+    );
+    let failed = sink.append(b"three\n").unwrap_err();
+    assert_eq!(failed.kept, 0);
+    let want = format!(
+        "writing {shown}: another program has cut it short; later events are dropped, the file keeps what came before"
+    );
+    assert_eq!(failed.refusal.reason(), want);
+    assert_eq!(sink.check().unwrap_err().reason(), want);
+    assert_eq!(fs::read(&path).unwrap(), b"one\ntw");
+}
+
 #[test]
 fn a_folder_is_not_said_to_be_replaceable() {
     let dir = TempDir::new();

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use nvtxw_abi::ResultCode;
+
 use crate::arrivals::{Arrival, Chains, FORMATS, Rows, merged, write, write_to, written};
 use crate::reader::{Arg, Trace, text};
 use crate::replay::TempDir;
@@ -20,6 +22,19 @@ fn who_wants_no_merge_is_told_what_that_leaves() {
         let reason = "the config key `merge` says so";
         check_unmerged(&Trace::read(&run.path), &disorder, format, reason);
     }
+}
+
+/// The end tells why there was no merge, and what to do.
+fn check_told(session: Session, reason: &str) {
+    let failure = session.end().unwrap_err();
+    assert_eq!(failure.code, ResultCode::FAILED);
+    assert_eq!(
+        failure.reason,
+        format!(
+            "can't put what was written in order: {reason}; it stays as it is: choose a `path` in a folder that takes \
+             new files and has room for two more of that size, or set `merge=false` to do without"
+        )
+    );
 }
 
 /// What is left where no merge can be: all that was written, and why.
@@ -46,11 +61,11 @@ fn a_file_that_was_moved_stays_as_it_is() {
         let run = write(&disorder, &format!("{format}|window=4"));
         let moved = run.path.with_file_name("moved");
         fs::rename(&run.path, &moved).unwrap();
-        run.session.end().unwrap();
         let reason = format!(
             "reading {}: No such file or directory (os error 2)",
             run.path.display()
         );
+        check_told(run.session, &reason);
         check_unmerged(&Trace::read(&moved), &disorder, format, &reason);
         assert!(!run.path.exists());
     }
@@ -61,17 +76,13 @@ fn a_file_that_someone_changed_is_left_alone() {
     let disorder = Chains::new(8).in_disorder();
     type Damage = fn(&mut Vec<u8>);
     let other = "it has other content than was written";
-    let damages: [(Damage, &str); 3] = [
+    let damages: [(Damage, &str); 2] = [
         (
             |file| {
                 let at = file.len() / 2;
                 file[at..].fill(0xFF);
             },
             other,
-        ),
-        (
-            |file| file.truncate(file.len() / 2),
-            "unexpected end of file",
         ),
         (|file| file[0] = 0, other),
     ];
@@ -81,10 +92,10 @@ fn a_file_that_someone_changed_is_left_alone() {
             let mut file = written(&fs::read(&run.path).unwrap()).to_vec();
             damage(&mut file);
             fs::write(&run.path, &file).unwrap();
-            run.session.end().unwrap();
+            let reason = format!("reading {}: {want}", run.path.display());
+            check_told(run.session, &reason);
             let after = fs::read(&run.path).unwrap();
             assert!(after.starts_with(&file));
-            let reason = format!("reading {}: {want}", run.path.display());
             let found = after
                 .windows(reason.len())
                 .any(|text| text == reason.as_bytes());
@@ -92,6 +103,28 @@ fn a_file_that_someone_changed_is_left_alone() {
             let files = fs::read_dir(run.path.parent().unwrap()).unwrap();
             assert_eq!(files.count(), 1);
         }
+    }
+}
+
+/// Nothing is written behind what is missing, where nobody could read it.
+#[test]
+fn a_file_that_someone_cut_short_stays_so() {
+    let disorder = Chains::new(8).in_disorder();
+    for format in FORMATS {
+        let run = write(&disorder, &format!("{format}|window=4"));
+        let mut file = fs::read(&run.path).unwrap();
+        file.truncate(file.len() / 2);
+        let cut = fs::OpenOptions::new().write(true).open(&run.path).unwrap();
+        cut.set_len(file.len() as u64).unwrap();
+        let failure = run.session.end().unwrap_err();
+        let want = format!(
+            "writing {}: another program has cut it short; later events are dropped, the file keeps what came before",
+            run.path.display()
+        );
+        assert_eq!(failure.reason, want);
+        assert_eq!(fs::read(&run.path).unwrap(), file);
+        let files = fs::read_dir(run.path.parent().unwrap()).unwrap();
+        assert_eq!(files.count(), 1);
     }
 }
 
@@ -110,7 +143,7 @@ fn a_folder_that_takes_no_new_file_keeps_the_old_one() {
         allow(0o755);
         return;
     }
-    run.session.end().unwrap();
+    let failure = run.session.end().unwrap_err();
     allow(0o755);
     let trace = Trace::read(&run.path);
     let Arg::Text(reason) = &trace.attributes["nvtxw.unmerged"] else {
@@ -122,6 +155,7 @@ fn a_folder_that_takes_no_new_file_keeps_the_old_one() {
         reason.ends_with(": Permission denied (os error 13)"),
         "{reason}"
     );
+    assert!(failure.reason.contains(reason), "{failure:?}");
     check_unmerged(&trace, &disorder, "", reason);
 }
 
