@@ -1,4 +1,5 @@
-//! Maps whose keys are IDs.
+//! Maps whose keys are IDs. Those that a producer chooses are its own, so that the hash need not withstand keys that
+//! were chosen to collide.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

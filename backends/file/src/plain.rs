@@ -1,4 +1,5 @@
-//! Payloads with fields at fixed places.
+//! Payloads with fields at fixed places: what the formats' short ways for usual events read, without asking for
+//! each field what it is.
 
 use std::hint::cold_path;
 

@@ -22,7 +22,8 @@ pub(super) struct Slope {
 }
 
 /// Instants that ascend on both clocks. Whatever the order is in which they come, and whatever the version is that is
-/// asked for, each step takes about the logarithm of their number: it is a tree whose shape is random.
+/// asked for, each step takes about the logarithm of their number: it is a tree whose shape is random. Nodes are ordered by
+/// the first clock, and none has a greater weight than the one above it.
 #[derive(Debug, Default)]
 pub(super) struct Points {
     nodes: Vec<Node>,

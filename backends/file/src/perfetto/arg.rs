@@ -1,5 +1,7 @@
 //! The fields of payloads as annotations, where all of an event's are near and of the kinds that most are of:
 //! what doesn't depend on the values is worked out once.
+//!
+//! They say what those of the [annotator](super::annotation) do, which takes fields of all kinds.
 
 use std::hint::cold_path;
 use std::slice;

@@ -1,4 +1,5 @@
-//! What the packets of events begin with.
+//! What the packets of events begin with: as words that are copied, for events that are [quick](super::quick), and for
+//! any other event.
 
 use super::field::{event, packet, trace};
 use crate::proto::{SMALL, Tail, Writer, tag_byte, varint};

@@ -1,4 +1,7 @@
-//! Whole ranges of simple schemas, straight from the bytes of a batch.
+//! Whole ranges and marks of simple schemas, straight from their payloads to the packets of start and end.
+//!
+//! They are written into one slot, which is kept only when all of it is there: where a name is new, or
+//! something doesn't fit, nothing is written, and the event goes the long way by the [encoder](super::encoder).
 
 use std::hint::cold_path;
 

@@ -1,7 +1,8 @@
 //! Times as steps from one packet to the next, which take fewer bytes: of ranges that follow one another.
 //!
 //! A sequence has a clock of its own for them, which counts on. Its defaults say whether packets are by that
-//! clock, or by the file's.
+//! clock, or by the file's. The first range of a run leads: its step is made when it is written, as it depends on what is in
+//! front of it. The steps of the others hold wherever the run goes, so that their bytes are ready before.
 
 use super::field::{clock_snapshot, packet};
 use crate::proto::Writer;

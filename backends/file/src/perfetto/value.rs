@@ -1,4 +1,4 @@
-//! Values of counters, as packets.
+//! Values of counters, as packets: what of one begins with a word, as all do but in sessions with very many tracks.
 
 use super::field::{event, packet};
 use super::head::Head;

@@ -1,4 +1,8 @@
 //! Whole ranges and marks of simple schemas, which are ready for the file as soon as they come.
+//!
+//! What the events of a schema and a scope share is noted when one of them has gone the long way,
+//! [`StreamIn::any_event`]; those after it are written by [`Ranges`] from their payloads alone. One that turns out
+//! to be unusual goes the long way too: until that is known nothing is changed.
 
 use std::sync::Arc;
 

@@ -1,5 +1,9 @@
 //! Chains: ranges that follow one another on one lane, as those of most streams do. What holds for the
 //! first and the last one holds for all of them, and little has to be kept of each.
+//!
+//! The ranges of a chain are of one place, kind and pair of clocks, came one right after the other, and each starts behind
+//! the start and not before the end of the one in front of it, by less than 2^32 ns. It is all that its part of the window
+//! has: with anything else its links become items ([`Part::all`]), which is the long way.
 
 use std::hint::cold_path;
 use std::ops::Range;
