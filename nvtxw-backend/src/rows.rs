@@ -1,7 +1,13 @@
 //! Payloads of one schema, one after the other: the events of a batch, or samples.
 
+use std::sync::Arc;
+
+use crate::data::Data;
+use crate::event::Payload;
 use crate::refusal::{Refusal, Result};
 use crate::schema::Schema;
+use crate::sink::Sink;
+use crate::walk;
 
 /// Calls `take` with the bytes that each row may have, which returns where that ends; with all of them if there is just one row.
 ///
@@ -31,6 +37,35 @@ pub(crate) fn each<'a>(
         };
     }
     Ok(())
+}
+
+/// Walks through each row; `around` is what it may refer to besides its own bytes. A bad one of a fixed size ends it only if
+/// this `is_strict`.
+///
+/// # Errors
+/// Those of [`each`], and that of the row that ended it.
+pub(crate) fn walk<'a>(
+    schema: &'a Arc<Schema>,
+    (bytes, is_one): (&'a [u8], bool),
+    around: Data<'_, 'a>,
+    is_strict: bool,
+    sink: &mut impl Sink<'a>,
+) -> Result<()> {
+    each(schema, bytes, is_one, |bytes| {
+        let payload = Payload {
+            schema,
+            bytes,
+            count: None,
+        };
+        let data = Data {
+            payloads: &[payload],
+            ..around
+        };
+        match walk::walk(schema, bytes, &data, sink) {
+            Err(_) if !is_strict && !schema.is_dynamic() => Ok(bytes.len()),
+            walked => walked,
+        }
+    })
 }
 
 #[cold]

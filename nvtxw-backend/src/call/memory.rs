@@ -113,26 +113,16 @@ fn trace<'a>(
 ) -> Tracer<'a> {
     let size = bytes.len() + flex.map_or(0, |flex| flex.bytes.len());
     let steps = Steps::for_bytes(size, true);
+    let around = Data {
+        payloads: &[],
+        flex,
+        pieces: &[],
+        domain,
+        steps: &steps,
+    };
     let mut tracer = Tracer::default();
     // What comes after a row without an end was refused.
-    let _ = rows::each(schema, bytes, is_one, |bytes| {
-        let payload = Payload {
-            schema,
-            bytes,
-            count: None,
-        };
-        let data = Data {
-            payloads: &[payload],
-            flex,
-            pieces: &[],
-            domain,
-            steps: &steps,
-        };
-        match walk::walk(schema, bytes, &data, &mut tracer) {
-            Err(_) if !schema.is_dynamic() => Ok(bytes.len()),
-            walked => walked,
-        }
-    });
+    let _ = rows::walk(schema, (bytes, is_one), around, false, &mut tracer);
     tracer
 }
 

@@ -420,31 +420,20 @@ impl RelayStream {
     pub(super) fn find_rows(
         &self,
         schema: &Arc<Schema>,
-        (bytes, is_one): (&[u8], bool),
+        rows: (&[u8], bool),
         flex: Option<Flex<'_>>,
         pieces: &[u8],
         steps: &Steps,
     ) -> Result<Finder> {
+        let around = Data {
+            payloads: &[],
+            flex,
+            pieces,
+            domain: &self.domain.known,
+            steps,
+        };
         let mut finder = Finder::default();
-        let walked = rows::each(schema, bytes, is_one, |bytes| {
-            let payload = Payload {
-                schema,
-                bytes,
-                count: None,
-            };
-            let data = Data {
-                payloads: &[payload],
-                flex,
-                pieces,
-                domain: &self.domain.known,
-                steps,
-            };
-            match walk::walk(schema, bytes, &data, &mut finder) {
-                Err(_) if !self.is_strict() && !schema.is_dynamic() => Ok(bytes.len()),
-                walked => walked,
-            }
-        });
-        match walked {
+        match rows::walk(schema, rows, around, self.is_strict(), &mut finder) {
             Err(refusal) if self.is_strict() => Err(refusal),
             Ok(()) if self.is_strict() => finder.check().map(|()| finder),
             // The other backend finds the same, and leaves out a bad one, or that and all that follow.
