@@ -16,7 +16,7 @@ pub(crate) fn flow(correlation: &Correlation, value: Value<'_>) -> Option<u64> {
     joined(value, domain(correlation))
 }
 
-/// The same for a value of a [domain](domain).
+/// The same for a value of a [domain].
 #[inline]
 pub(crate) fn joined(value: u128, domain: u64) -> Option<u64> {
     // Different values of one domain stay different, up to 64 bits.
