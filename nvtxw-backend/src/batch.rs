@@ -66,6 +66,12 @@ impl<'a> EventBatch<'a> {
         self.ordering
     }
 
+    /// Whether one of the events that were read so far is bad. Then the call is refused for what is wrong with it, if not for
+    /// what the backend answers.
+    pub fn has_bad(&self) -> bool {
+        !self.refusals.is_empty()
+    }
+
     /// Number of events, bad ones included. Those of a dynamic schema are walked through to count them, up to one whose end
     /// can't be found.
     pub fn len(&self) -> usize {

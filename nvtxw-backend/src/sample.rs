@@ -137,6 +137,12 @@ impl<'a> CounterBatch<'a> {
             .unwrap_or(self.stream.time_domain())
     }
 
+    /// Whether one of the samples that were read so far is bad. Then the call is refused for what is wrong with it, if not for
+    /// what the backend answers.
+    pub fn has_bad(&self) -> bool {
+        !self.refusals.is_empty()
+    }
+
     /// Number of samples, bad ones included. Those of a dynamic schema are walked through to count them, up to one whose end
     /// can't be found.
     pub fn len(&self) -> usize {

@@ -9,7 +9,7 @@ use nvtxw_backend::{
 };
 
 use crate::account::Account;
-use crate::checks::Checks;
+use crate::checks::{Checks, is_invalid};
 use crate::finding::{FindingKind, Place};
 use crate::gate::Gate;
 use crate::report::Report;
@@ -185,6 +185,15 @@ impl<T: Stream> CheckedStream<T> {
     }
 }
 
+/// What a backend answers to a batch. A library finds what is bad in it too, without a word of what rule that breaks: then
+/// the refusal is that of this side, which knows.
+fn unless_bad(written: Result<()>, has_bad: bool) -> Result<()> {
+    written.or_else(|refusal| match has_bad && is_invalid(&refusal) {
+        true => Ok(()),
+        false => Err(refusal),
+    })
+}
+
 impl<T: Stream> Stream for CheckedStream<T> {
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
         self.write(
@@ -206,7 +215,7 @@ impl<T: Stream> Stream for CheckedStream<T> {
         self.write(
             "EventBatchWrite",
             |checks| checks.batch(batch),
-            |inner| inner.write_batch(batch),
+            |inner| unless_bad(inner.write_batch(batch), batch.has_bad()),
         )
     }
 
@@ -214,7 +223,7 @@ impl<T: Stream> Stream for CheckedStream<T> {
         self.write(
             samples.call().member(),
             |checks| checks.samples(samples),
-            |inner| inner.write_counters(samples),
+            |inner| unless_bad(inner.write_counters(samples), samples.has_bad()),
         )
     }
 

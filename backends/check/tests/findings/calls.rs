@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use nvtxw_abi::raw::*;
+use nvtxw_backend::relay::Relay;
 use nvtxw_backend::{
     Backend, Counter, CounterBatch, Event, EventKind, NoValueReason, Refusal, Result,
-    SessionRequest, StreamInfo,
+    SessionRequest, StreamInfo, in_process,
 };
-use nvtxw_check::FindingKind;
+use nvtxw_check::{Behind, FindingKind};
 
 use crate::program::*;
-use crate::recorder::from_inside;
+use crate::recorder::{Journal, Recorder, from_inside};
 use crate::scene::Scene;
 
 #[test]
@@ -320,7 +321,14 @@ fn a_batch_is_a_whole_number_of_items() {
 
 #[test]
 fn what_the_sdk_finds_invalid_is_told() {
-    let scene = Scene::new();
+    what_the_sdk_finds_invalid(&Scene::new());
+    // A backend that finds it too, but can say no more than that it refuses.
+    let relay = Relay::to_instance(in_process(Recorder(Journal::default())));
+    let behind = Behind::relay(relay, ());
+    what_the_sdk_finds_invalid(&Scene::before(behind, c"check.output=off", |_| {}));
+}
+
+fn what_the_sdk_finds_invalid(scene: &Scene) {
     let ranges = scene.whole_ranges();
     let bytes = [bytes![10_i64, 20_i64], bytes![30_i64, 29_i64]].concat();
     scene
