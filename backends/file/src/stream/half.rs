@@ -1,5 +1,6 @@
 //! Halves of ranges, and ends that come from other streams.
 
+use std::mem;
 use std::sync::Arc;
 
 use nvtxw_backend::{Event, EventKind, Refusal, Result};
@@ -121,8 +122,10 @@ impl<F: Format> StreamIn<F> {
         self.retime_first(First::Start(end.id));
         let first = first_half(&self.timeline, end.id, time)?;
         let fields = encode(&mut self.fields, &mut self.out, &event, first)?;
-        self.timeline.clocks = [clock; 2];
+        // What comes next may be of others.
+        let clocks = mem::replace(&mut self.timeline.clocks, [clock; 2]);
         self.timeline.end(end.id, time, fields);
+        self.timeline.clocks = clocks;
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Streams with timestamps of several clocks, of which more is known as time goes on.
 
 use nvtxw_abi::raw::*;
-use nvtxw_abi::{EntryType, EventKind};
+use nvtxw_abi::{EntryType, EventKind, SchemaRole};
 
 use crate::Run;
 use crate::arrivals::{FORMATS, Rows, merged};
@@ -290,5 +290,52 @@ fn a_tick_between_others_that_keep_their_times_may_get_another_one() {
         let time = |number: i64| trace.instant(&format!("event {number}")).start;
         // 1.4 nanoseconds for each tick, and not ten sevenths any more.
         assert_eq!([1, 2, 3].map(time), [1001, 1029, 1042], "{format}");
+    }
+}
+
+#[test]
+fn an_end_from_another_stream_leaves_the_clock_of_what_comes_next() {
+    const MONOTONIC: [usize; 2] = [2; 2];
+    for format in FORMATS {
+        let run = Run::with(&format!("{format}|window=2"));
+        let domain = run.session.domain("");
+        let schemas = Schemas::new(domain);
+        let at = Entry {
+            clock: Some(CLOCKS[1]),
+            ..time(c"time", 0)
+        };
+        let group = [at, entry(EntryType::Int64, c"value")];
+        let group = domain.schema("load", SchemaRole::CounterGroup.flags(), 16, &group);
+        let counter = domain.counter("load", group, 0, None);
+        let mut one = run.session.stream("one", domain, 0);
+        let mut other = run.session.stream("other", domain, 0);
+        let start = |stream: &mut Stream, clocks, at, number| {
+            let step = Step::Event(EventKind::RangeStart, clocks, [at; 2], number);
+            assert!(schemas.take(stream, step));
+        };
+        let end = |stream: &mut Stream, clocks, at, number| {
+            let step = Step::Event(EventKind::RangeEnd, clocks, [at; 2], number);
+            assert!(schemas.take(stream, step));
+        };
+        for (number, at) in [(1, 1000), (2, 1050), (3, 1100)] {
+            start(&mut one, MONOTONIC, at, number);
+        }
+        end(&mut other, MONOTONIC, 1200, 1);
+        start(&mut one, [1; 2], 1210, 4);
+        end(&mut other, MONOTONIC, 1220, 2);
+        end(&mut one, [1; 2], 1230, 4);
+        end(&mut other, MONOTONIC, 1240, 3);
+        let times: Vec<_> = (0..8).map(|step| 1300 + step).collect();
+        let samples: Vec<u8> = (times.iter())
+            .flat_map(|at| words(&[ticks(1, *at), *at]))
+            .collect();
+        one.samples(counter, &samples).unwrap();
+        relate(&mut other, 1, [1000, 3000]);
+        let trace = merged(run);
+        let range = trace.range("event 4");
+        assert_eq!((range.start, range.end), (1210, Some(1230)), "{format}");
+        let mut found: Vec<_> = trace.values.iter().map(|value| value.1 as i64).collect();
+        found.sort();
+        assert_eq!(found, times, "{format}");
     }
 }
