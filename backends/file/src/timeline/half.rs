@@ -236,6 +236,7 @@ impl Timeline {
             let lane = place.lanes.place(push.candidate(true)).lane;
             out.begin(due.place, lane, push.start, true, &push.fields);
             push.state = State::Written;
+            self.note_begin(clock, start);
         } else {
             self.tally.outside_base += 1;
             push.state = State::Dropped;
@@ -267,6 +268,7 @@ impl Timeline {
             is_precise,
             ..
         } = self;
+        let mut begun = Vec::new();
         let mut waiting: Vec<_> = (starts.values_mut())
             .filter(|start| start.half.state == State::Waiting)
             .collect();
@@ -284,6 +286,10 @@ impl Timeline {
             let (lane, state) = place_in(lanes, half.candidate(false));
             out.begin(*place, lane, half.start, false, &half.fields);
             half.state = state;
+            begun.push((half.clock, half.start));
+        }
+        for (clock, start) in begun {
+            self.note_begin(clock, start);
         }
     }
 

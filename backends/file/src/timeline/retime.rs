@@ -130,6 +130,15 @@ impl Timeline {
         }
     }
 
+    /// Notes that a range begins in the file whose end is not known.
+    pub(super) fn note_begin(&mut self, clock: u8, start: i64) {
+        let times = match self.is_precise {
+            true => (start, start),
+            false => (i64::MIN, i64::MAX),
+        };
+        self.note(clock, 1, times);
+    }
+
     /// So many items of the same clocks, from the first to the last.
     fn note_from(&mut self, first: &Item, last: &Item, count: u64) {
         let [clock, end_clock] = first.clocks;

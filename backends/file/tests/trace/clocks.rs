@@ -339,3 +339,28 @@ fn an_end_from_another_stream_leaves_the_clock_of_what_comes_next() {
         assert_eq!(found, times, "{format}");
     }
 }
+
+#[test]
+fn what_has_begun_in_the_file_gets_the_time_that_its_clock_tells_later() {
+    for format in FORMATS {
+        let run = Run::with(&format!("{format}|window=2"));
+        let schemas = Schemas::new(run.session.domain(""));
+        let mut other = run.session.stream("other", schemas.domain, 0);
+        for (kind, name) in [(EventKind::RangePush, "a"), (EventKind::RangeStart, "b")] {
+            let mut stream = run.session.stream(name, schemas.domain, 0);
+            let number = i64::from(kind == EventKind::RangeStart);
+            assert!(schemas.take(&mut stream, Step::Event(kind, [1; 2], [1200; 2], number)));
+            for at in 0..6 {
+                let mark = Step::Event(EventKind::Mark, [2; 2], [2000 + at; 2], 10 + at);
+                assert!(schemas.take(&mut stream, mark));
+            }
+            stream.close().unwrap();
+        }
+        relate(&mut other, 1, [1000, 3000]);
+        let trace = merged(run);
+        for name in ["event 0", "event 1"] {
+            let range = trace.range(name);
+            assert_eq!((range.start, range.end), (1200, None), "{name}, {format}");
+        }
+    }
+}
