@@ -302,6 +302,7 @@ mod outlet;
 mod parquet;
 mod perfetto;
 mod plain;
+mod plans;
 mod proto;
 mod ranges;
 #[cfg(test)]

@@ -3,12 +3,13 @@
 
 use nvtxw_backend::{Domain, Event, EventKind, FieldRole, Schema, Text};
 
-use super::plan::{Plan, Plans};
+use super::plan::Plan;
 use super::recent::Recent;
 use crate::attribute;
 use crate::format::Half;
 use crate::json::{self, Args, ArgsState};
 use crate::plain::Usual;
+use crate::plans::Plans;
 use crate::proto::Writer;
 
 /// What stands before the eight bytes of a flow's number at the end of what an event says, where
@@ -26,7 +27,7 @@ const ARGS: &[u8; 9] = b",\"args\":{";
 /// Encodes the events of a stream.
 #[derive(Default)]
 pub(super) struct Encoder {
-    plans: Plans,
+    plans: Plans<Plan>,
     args: ArgsState,
     /// Registered names, and categories that have one, with what stands before them.
     names: Recent,
@@ -66,7 +67,7 @@ impl Encoder {
     /// For the usual ranges of a schema, if it is simple.
     #[inline]
     pub(super) fn quick(&mut self, schema: &Schema) -> Option<Quick<'_>> {
-        let plan = self.plans.get(schema);
+        let plan = self.plans.get(schema, || Plan::new(schema));
         Some(Quick {
             usual: plan.usual()?,
             plan,
@@ -78,7 +79,7 @@ impl Encoder {
     /// Whether a schema has fields that join events.
     #[inline]
     pub(super) fn is_correlated(&mut self, schema: &Schema) -> bool {
-        self.plans.get(schema).is_correlated
+        self.plans.get(schema, || Plan::new(schema)).is_correlated
     }
 
     /// Appends what an event says. Returns whether flows are in it.
@@ -107,7 +108,8 @@ impl Encoder {
                 if event.kind() == EventKind::RangeStart {
                     args.range_id(event);
                 }
-                let plan = self.plans.get(event.schema());
+                let schema = event.schema();
+                let plan = self.plans.get(schema, || Plan::new(schema));
                 match plain {
                     Some(payload) if !plan.is_correlated => plan.write(event, payload, &mut args),
                     _ => event.visit(&mut args),

@@ -1,42 +1,10 @@
 //! How the payloads of a schema become arguments, worked out once.
 
-use std::collections::HashMap;
-
 use nvtxw_backend::{Event, FieldKind, Schema};
 
 use crate::json::{self, Args};
 use crate::plain::{Load, Usual};
 use crate::proto::Writer;
-
-/// The plans of the schemas that a stream has met.
-#[derive(Default)]
-pub(super) struct Plans {
-    all: Vec<Plan>,
-    /// Indices of `all`, by schema.
-    indices: HashMap<u64, usize>,
-    /// The schema that was asked for last, and its index.
-    last: Option<(u64, usize)>,
-}
-
-impl Plans {
-    #[inline]
-    pub(super) fn get(&mut self, schema: &Schema) -> &Plan {
-        let index = match self.last {
-            Some((id, index)) if id == schema.id() => index,
-            _ => self.find(schema),
-        };
-        &self.all[index]
-    }
-
-    fn find(&mut self, schema: &Schema) -> usize {
-        let index = *self.indices.entry(schema.id()).or_insert_with(|| {
-            self.all.push(Plan::new(schema));
-            self.all.len() - 1
-        });
-        self.last = Some((schema.id(), index));
-        index
-    }
-}
 
 /// The arguments of a schema's events, in order.
 pub(super) struct Plan {
@@ -61,7 +29,7 @@ struct Number {
 }
 
 impl Plan {
-    fn new(schema: &Schema) -> Self {
+    pub(super) fn new(schema: &Schema) -> Self {
         let shown = schema
             .fields()
             .iter()

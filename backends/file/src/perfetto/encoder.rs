@@ -5,13 +5,14 @@ use nvtxw_backend::{Domain, Event, EventKind, FieldRole, Schema, Text};
 use super::annotation::{Annotator, Names};
 use super::field::{annotation, event, interned};
 use super::head::Lane;
-use super::plan::Plans;
+use super::plan::Plan;
 use super::quick::QuickRanges;
 use crate::attribute;
 use crate::clock::Line;
 use crate::format::Half;
 use crate::intern::{Number, Texts};
 use crate::plain::Copied;
+use crate::plans::Plans;
 use crate::proto::{self, Steady, Value, Writer, small_varint};
 use crate::timeline::Base;
 
@@ -19,7 +20,7 @@ use crate::timeline::Base;
 #[derive(Default)]
 pub(crate) struct Encoder {
     pub(crate) texts: Tables,
-    plans: Plans,
+    plans: Plans<Plan>,
     names: Names,
     flows: Vec<u64>,
     times: Steady,
@@ -101,7 +102,9 @@ impl Encoder {
         line: Option<&'s Line>,
         base: (i64, Base),
     ) -> Option<QuickRanges<'s>> {
-        let (quick, args) = self.plans.get(schema, &mut self.texts).quick()?;
+        let texts = &mut self.texts;
+        let plan = self.plans.get(schema, || Plan::new(schema, texts));
+        let (quick, args) = plan.quick()?;
         Some(QuickRanges {
             quick,
             args,
@@ -158,7 +161,8 @@ impl Encoder {
         flows.clear();
         match plain {
             Some(payload) if matches!(half, Half::First) => {
-                let plan = plans.get(event.schema(), texts);
+                let schema = event.schema();
+                let plan = plans.get(schema, || Plan::new(schema, texts));
                 if !plan.write_usual(payload, copied, texts, out) {
                     let mut annotator = Annotator::new(out, texts, names, flows);
                     plan.write(event, payload, &mut annotator);
@@ -173,9 +177,10 @@ impl Encoder {
 
     /// Whether there is nothing that a plain event could change of the range that it ends.
     fn has_nothing(&mut self, event: &Event<'_>) -> bool {
+        let (schema, texts) = (event.schema(), &mut self.texts);
         event.message().is_none()
             && event.category().or(event.color()).is_none()
-            && self.plans.get(event.schema(), &mut self.texts).is_bare()
+            && (self.plans.get(schema, || Plan::new(schema, texts))).is_bare()
     }
 
     /// The message; if there is none, the name of the schema or the kind.

@@ -7,39 +7,8 @@ use super::arg::{Args, Head, load_tag};
 use super::encoder::Tables;
 use super::field::event;
 use super::quick::{MOST, Quick};
-use crate::ids::IdMap;
 use crate::plain::{Copied, Load, Loaded};
 use crate::proto::{SLOT, Writer, varint_len};
-
-/// The plans of the schemas that a stream has met.
-#[derive(Default)]
-pub(super) struct Plans {
-    all: Vec<Plan>,
-    /// Indices of `all`, by schema.
-    indices: IdMap<u64, usize>,
-    /// The schema that was asked for last, and its index.
-    last: Option<(u64, usize)>,
-}
-
-impl Plans {
-    #[inline]
-    pub(super) fn get(&mut self, schema: &Schema, texts: &mut Tables) -> &mut Plan {
-        let index = match self.last {
-            Some((id, index)) if id == schema.id() => index,
-            _ => self.find(schema, texts),
-        };
-        &mut self.all[index]
-    }
-
-    fn find(&mut self, schema: &Schema, texts: &mut Tables) -> usize {
-        let index = *self.indices.entry(schema.id()).or_insert_with(|| {
-            self.all.push(Plan::new(schema, texts));
-            self.all.len() - 1
-        });
-        self.last = Some((schema.id(), index));
-        index
-    }
-}
 
 /// The annotations of a schema's events, in order.
 pub(super) struct Plan {
@@ -65,7 +34,7 @@ struct Number {
 }
 
 impl Plan {
-    fn new(schema: &Schema, texts: &mut Tables) -> Self {
+    pub(super) fn new(schema: &Schema, texts: &mut Tables) -> Self {
         let fields = schema.fields().iter();
         let steps: Vec<_> = fields.filter_map(|field| step(field, texts)).collect();
         let quick = Quick::new(schema, texts);
