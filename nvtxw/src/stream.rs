@@ -61,7 +61,7 @@ impl StreamOptions {
 
     /// The scope of data that names none: a [`Scope`](crate::Scope) of the domain, or one of [`DefaultScope`]'s.
     ///
-    /// With a scope, the built-in backend shows the data on the scope's track, and the stream's name nowhere.
+    /// With a scope, the built-in backend shows the data on the scope's track, and the stream's name in the description of that.
     pub fn scope(mut self, scope: impl Into<DefaultScope>) -> Self {
         self.scope = scope.into();
         self
