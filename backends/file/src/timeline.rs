@@ -52,7 +52,12 @@ pub(crate) trait Emit {
     fn end(&mut self, place: u32, lane: u32, time: i64, asked: i64, fields: &[u8]);
     fn instant(&mut self, place: u32, time: i64, fields: &[u8]);
     fn value(&mut self, counter: u32, time: i64, fields: &[u8]);
-    /// So many events on one track, in the form that they have in the file.
+    /// Whether what is ready there may stand behind what is ready elsewhere, as one run.
+    fn joins(&self, _on: On) -> bool {
+        false
+    }
+    /// So many events, in the form that they have in the file. The first one is there, and others where they may
+    /// [join](Self::joins) it.
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]);
     /// The same for a `range` of bytes, which may be taken; then another buffer is there instead.
     fn ready_to_keep(&mut self, on: On, events: u64, bytes: &mut Writer, range: Range<usize>) {

@@ -509,6 +509,16 @@ impl Emit for Packets {
         self.outlet.complete(1);
     }
 
+    /// Each event names its track, which has to be described only.
+    #[inline]
+    fn joins(&self, on: On) -> bool {
+        let track = match on {
+            On::Place(place) => self.places[place as usize].1.first(),
+            On::Counter(counter) => self.counters.get(counter as usize),
+        };
+        track.is_some_and(|track| self.recent[*track as usize % RECENT] == *track)
+    }
+
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]) {
         self.use_ready(on);
         self.outlet.append(events, bytes);

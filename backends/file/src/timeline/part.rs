@@ -229,8 +229,8 @@ impl Run {
 
     /// Whether an item continues the run.
     #[inline]
-    pub(super) fn goes_on(&self, on: On, item: &Item) -> bool {
-        self.on == on && self.until == item.at
+    pub(super) fn goes_on(&self, on: On, item: &Item, out: &impl Emit) -> bool {
+        self.until == item.at && self.events > 0 && (self.on == on || out.joins(on))
     }
 
     #[inline]

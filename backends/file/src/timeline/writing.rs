@@ -160,7 +160,7 @@ impl Timeline {
                 }
             };
             if lane == 0 {
-                if !run.goes_on(on, item) {
+                if !run.goes_on(on, item, out) {
                     run.end(part, out);
                     run = Run::new(on, item);
                 }
