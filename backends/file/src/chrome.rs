@@ -191,8 +191,8 @@ impl FormatStream for ChromeStream {
         self.lines.add_place(track);
     }
 
-    fn add_counter(&mut self, track: TrackId, _scope: &ScopeRef) -> u32 {
-        self.lines.add_counter(track)
+    fn add_counters(&mut self, tracks: &[TrackId], _scope: &ScopeRef) -> u32 {
+        self.lines.add_counters(tracks)
     }
 
     #[inline]
@@ -233,14 +233,17 @@ impl FormatStream for ChromeStream {
         Some(Base::Decided)
     }
 
-    fn make_value(
+    fn make_values(
         &mut self,
-        value: Number,
+        values: &[Number],
         time: i64,
         counter: u32,
         out: &mut Writer,
     ) -> Option<Base> {
-        let made = (self.lines).make_value(counter, time, out, |out| self::value(value, out));
+        let &[number] = values else {
+            return None;
+        };
+        let made = (self.lines).make_value(counter, time, out, |out| value(number, out));
         made.then_some(Base::Decided)
     }
 

@@ -11,7 +11,7 @@ pub(crate) use self::meaning::Meaning;
 use self::meaning::label;
 pub(crate) use self::naming::{Named, Naming};
 use crate::format::Number;
-use crate::plain::{Load, Loaded};
+use crate::plain::Load;
 use crate::track::{Label, TrackId, Tracks};
 
 /// The tracks of a counter, or of the counters of a group, in the order of a sample's values, and
@@ -196,19 +196,6 @@ impl Sample {
             None => index,
             Some(naming) => naming.number(index),
         }
-    }
-
-    /// Reads a sample whose values are at these [places].
-    #[inline]
-    pub(crate) fn read(&mut self, bytes: &[u8], places: &[(Load, usize)]) {
-        self.values.clear();
-        let values = places.iter().map(|(load, at)| match load.read(bytes, *at) {
-            Loaded::Signed(value) => Number::Int(value),
-            Loaded::Unsigned(value) | Loaded::Address(value) => value.into(),
-            Loaded::Single(value) => Number::Float(value.into()),
-            Loaded::Double(value) => Number::Float(value),
-        });
-        self.values.extend(values);
     }
 
     fn begin(&mut self, field: &Field, is_array: bool) {

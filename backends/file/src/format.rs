@@ -12,6 +12,7 @@ use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
 
 use crate::clock::{Line, TimeMap};
 use crate::config::Settings;
+use crate::plain::Loaded;
 use crate::proto::Writer;
 use crate::tally::Tally;
 use crate::timeline::{Base, Emit, Latest, WholeRange};
@@ -133,8 +134,8 @@ pub(crate) trait FormatStream: Send + 'static {
     /// The timeline's next place, the track that it is, and the path of its scope.
     fn add_place(&mut self, track: TrackId, scope: &impl Display);
 
-    /// A counter that is sampled in `scope`. Returns its number, which counts from 0.
-    fn add_counter(&mut self, track: TrackId, scope: &ScopeRef) -> u32;
+    /// Counters that are sampled together in `scope`. Their numbers count on from 0; returns the first one.
+    fn add_counters(&mut self, tracks: &[TrackId], scope: &ScopeRef) -> u32;
 
     /// Refuses a time that the file can't hold.
     fn admit(&self, _time: i64) -> Result<()> {
@@ -160,10 +161,11 @@ pub(crate) trait FormatStream: Send + 'static {
         out: &mut Writer,
     ) -> Option<Base>;
 
-    /// The same for a counter's value.
-    fn make_value(
+    /// The same for the values of counters from this one on: of one, or of all that were [added](Self::add_counters)
+    /// together. `None` also where these don't stay together.
+    fn make_values(
         &mut self,
-        value: Number,
+        values: &[Number],
         time: i64,
         counter: u32,
         out: &mut Writer,
@@ -315,6 +317,15 @@ impl From<u64> for Number {
 }
 
 impl Number {
+    pub(crate) fn of(loaded: Loaded) -> Self {
+        match loaded {
+            Loaded::Signed(value) => Self::Int(value),
+            Loaded::Unsigned(value) | Loaded::Address(value) => value.into(),
+            Loaded::Single(value) => Self::Float(value.into()),
+            Loaded::Double(value) => Self::Float(value),
+        }
+    }
+
     /// The nearest double.
     pub(crate) fn as_f64(self) -> f64 {
         match self {

@@ -184,9 +184,10 @@ impl FormatStream for ParquetStream {
         self.rows.add_place(text(scope));
     }
 
-    fn add_counter(&mut self, track: TrackId, scope: &ScopeRef) -> u32 {
-        let counter = Counter::of(track, &self.tracks, text(scope));
-        self.rows.add_counter(counter)
+    fn add_counters(&mut self, tracks: &[TrackId], scope: &ScopeRef) -> u32 {
+        let counters = tracks.iter();
+        let counters = counters.map(|track| Counter::of(*track, &self.tracks, text(scope)));
+        self.rows.add_counters(counters)
     }
 
     fn ranges<'r>(
@@ -208,9 +209,9 @@ impl FormatStream for ParquetStream {
         None
     }
 
-    fn make_value(
+    fn make_values(
         &mut self,
-        _value: Number,
+        _values: &[Number],
         _time: i64,
         _counter: u32,
         _out: &mut Writer,

@@ -133,8 +133,8 @@ impl FormatStream for PerfettoStream {
         self.packets.add_place(track);
     }
 
-    fn add_counter(&mut self, track: TrackId, _scope: &ScopeRef) -> u32 {
-        self.packets.add_counter(track)
+    fn add_counters(&mut self, tracks: &[TrackId], _scope: &ScopeRef) -> u32 {
+        self.packets.add_counters(tracks)
     }
 
     fn admit(&self, time: i64) -> Result<()> {
@@ -181,16 +181,17 @@ impl FormatStream for PerfettoStream {
         Some(base)
     }
 
-    fn make_value(
+    #[inline]
+    fn make_values(
         &mut self,
-        value: Number,
+        values: &[Number],
         time: i64,
         counter: u32,
         out: &mut Writer,
     ) -> Option<Base> {
         let (expected, base) = self.session.base.expected();
         let time = shift(expected, time)?;
-        self.packets.make_value(out, counter, time, value);
+        self.packets.make_values(out, counter, time, values);
         Some(base)
     }
 

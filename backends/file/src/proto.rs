@@ -352,6 +352,18 @@ fn long_varint(value: u64) -> (u64, (u64, usize)) {
     (low | 0x8080_8080_8080_8080, varint(value >> 56))
 }
 
+/// The bytes of any number, in two words.
+#[inline(always)]
+pub(crate) fn any_varint(value: u64) -> ((u64, usize), (u64, usize)) {
+    match value < 1 << 56 {
+        true => (varint(value), (0, 0)),
+        false => {
+            let (low, high) = long_varint(value);
+            ((low, 8), high)
+        }
+    }
+}
+
 /// The bytes of a number of up to 56 bits, lowest first, and how many there are. Without branches:
 /// the sizes of numbers can't be foreseen.
 #[inline(always)]

@@ -72,6 +72,8 @@ pub(crate) struct StreamIn<F: Format> {
     counters: Vec<Sampled>,
     /// Indices of `counters`, by scope and counter.
     counter_indices: IdMap<(u64, u64), usize>,
+    /// The one of them that was used last.
+    last_counter: Option<((u64, u64), usize)>,
     sample: Sample,
 }
 
@@ -98,6 +100,7 @@ impl<F: Format> StreamIn<F> {
             epochs: Vec::new(),
             counters: Vec::new(),
             counter_indices: IdMap::default(),
+            last_counter: None,
             sample: Sample::default(),
         };
         if let Some(claim) = Claim::of(info) {

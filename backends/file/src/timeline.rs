@@ -52,6 +52,10 @@ pub(crate) trait Emit {
     fn end(&mut self, place: u32, lane: u32, time: i64, asked: i64, fields: &[u8]);
     fn instant(&mut self, place: u32, time: i64, fields: &[u8]);
     fn value(&mut self, counter: u32, time: i64, fields: &[u8]);
+    /// The values of counters from this one on that were ready, at another time.
+    fn values(&mut self, counter: u32, time: i64, ready: &[u8]) {
+        self.value(counter, time, Self::fields_of(ready));
+    }
     /// Whether what is ready there may stand behind what is ready elsewhere, as one run.
     fn joins(&self, _on: On) -> bool {
         false
@@ -405,6 +409,7 @@ impl Timeline {
         self.whole(place, Kind::Instant, (time, time), content);
     }
 
+    /// The value of a counter; of all those that come together with it if it is ready.
     pub(crate) fn value(&mut self, counter: u32, time: i64, content: Content<'_>) {
         self.whole(counter, Kind::Value, (time, time), content);
     }

@@ -120,12 +120,15 @@ impl Lines {
         self.places.push((place, Vec::new()));
     }
 
-    /// Returns the counter's number.
-    pub(super) fn add_counter(&mut self, track: TrackId) -> u32 {
-        let source = self.session.sources.fetch_add(1, Ordering::Relaxed);
-        let counter = Counter::new(track, source, &self.session, &self.tracks);
-        self.counters.push(counter);
-        (self.counters.len() - 1) as u32
+    /// Returns the number of the first counter.
+    pub(super) fn add_counters(&mut self, tracks: &[TrackId]) -> u32 {
+        let first = self.counters.len() as u32;
+        for &track in tracks {
+            let source = self.session.sources.fetch_add(1, Ordering::Relaxed);
+            let counter = Counter::new(track, source, &self.session, &self.tracks);
+            self.counters.push(counter);
+        }
+        first
     }
 
     /// What follows are ready lines on a first lane, or of a counter. Writes those that can't stay as they are, and returns

@@ -151,10 +151,11 @@ impl Rows {
         self.places.push(Place { scope, open });
     }
 
-    /// Returns the counter's number.
-    pub(super) fn add_counter(&mut self, counter: Counter) -> u32 {
-        self.counters.push(counter);
-        (self.counters.len() - 1) as u32
+    /// Returns the number of the first counter.
+    pub(super) fn add_counters(&mut self, counters: impl Iterator<Item = Counter>) -> u32 {
+        let first = self.counters.len() as u32;
+        self.counters.extend(counters);
+        first
     }
 
     /// A table for the events of a schema. Returns its number; `None` for schemas without a name, and

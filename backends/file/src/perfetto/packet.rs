@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
 use nvtxw_backend::{EventKind, Result, SchemaRole};
@@ -10,7 +11,7 @@ use super::descriptor::descriptor;
 use super::field::{annotation, attributes, clock_snapshot, defaults, event, packet, trace};
 use super::head::{Head, Lane, begin_event};
 use super::steps::{self, Steps};
-use super::value::ValueEvent;
+use super::value::{ValueEvent, ValueHead};
 use crate::base::shift;
 use crate::format::{Fact, FactValue, Number};
 use crate::ids::IdSet;
@@ -123,9 +124,7 @@ pub(crate) struct Packets {
     default_track: Option<TrackId>,
     /// By the timeline's numbers: each place with its lanes.
     places: Vec<(TrackId, Vec<TrackId>)>,
-    counters: Vec<TrackId>,
-    /// Of each counter, for what is made ready.
-    values: Vec<Option<ValueEvent>>,
+    counters: Vec<Counter>,
     /// The tracks that this sequence has described.
     described: IdSet<TrackId>,
     /// Some of them, by their low bits; 0 is none.
@@ -133,6 +132,16 @@ pub(crate) struct Packets {
     /// How long the fields of the last ready range were.
     usual: usize,
     steps: Steps,
+}
+
+struct Counter {
+    track: TrackId,
+    /// How many counters come together from this one on.
+    count: u32,
+    /// Whether this sequence has described all of these.
+    are_described: bool,
+    /// For what is made ready.
+    event: Option<ValueEvent>,
 }
 
 /// What is left of a stream's packets when all are in the file: as little as can be, since a session may have very
@@ -176,7 +185,6 @@ impl Packets {
             default_track: None,
             places: Vec::new(),
             counters: Vec::new(),
-            values: Vec::new(),
             described: IdSet::default(),
             recent: [0; RECENT],
         }
@@ -190,22 +198,27 @@ impl Packets {
             number: self.number,
             default_track: self.default_track,
             places: places.map(|(place, lanes)| (place, lanes.into())).collect(),
-            counters: mem::take(&mut self.counters).into(),
+            counters: (mem::take(&mut self.counters).into_iter())
+                .map(|counter| counter.track)
+                .collect(),
         }
     }
 
     /// Goes on in another file, where nothing is described yet.
     pub(super) fn again(left: &Left, sink: &Arc<Sink>, base: i64) -> Self {
         let places = left.places.iter();
-        Self {
+        let mut packets = Self {
             base,
             default_track: left.default_track,
             places: places
                 .map(|(place, lanes)| (*place, lanes.to_vec()))
                 .collect(),
-            counters: left.counters.to_vec(),
             ..Self::new(Arc::clone(sink), Arc::clone(&left.tracks), left.number)
+        };
+        for counter in &left.counters {
+            packets.add_counters(slice::from_ref(counter));
         }
+        packets
     }
 
     /// The place with the next number of the timeline.
@@ -213,11 +226,18 @@ impl Packets {
         self.places.push((place, Vec::new()));
     }
 
-    /// Returns the counter's number.
-    pub(crate) fn add_counter(&mut self, counter: TrackId) -> u32 {
-        self.counters.push(counter);
-        self.values.push(ValueEvent::new(counter));
-        (self.counters.len() - 1) as u32
+    /// Counters that come together. Returns the number of the first one.
+    pub(crate) fn add_counters(&mut self, tracks: &[TrackId]) -> u32 {
+        let first = self.counters.len() as u32;
+        let counts = (1..=tracks.len() as u32).rev();
+        let counters = tracks.iter().zip(counts).map(|(&track, count)| Counter {
+            track,
+            count,
+            are_described: false,
+            event: ValueEvent::new(track),
+        });
+        self.counters.extend(counters);
+        first
     }
 
     /// Sets the timestamp that is 0 in the file.
@@ -255,14 +275,24 @@ impl Packets {
         }
     }
 
-    /// What follows is on a first lane, or of a counter.
+    /// What follows is on a first lane, or of counters that come together.
     fn use_ready(&mut self, on: On) {
         self.use_clock(false);
-        let track = match on {
-            On::Place(place) => self.lane(place, 0),
-            On::Counter(counter) => self.counters[counter as usize],
-        };
-        self.use_track(track);
+        match on {
+            On::Place(place) => {
+                let track = self.lane(place, 0);
+                self.use_track(track);
+            }
+            On::Counter(first) if !self.counters[first as usize].are_described => {
+                let first = first as usize;
+                let count = self.counters[first].count as usize;
+                for counter in first..first + count {
+                    self.use_track(self.counters[counter].track);
+                }
+                self.counters[first].are_described = true;
+            }
+            On::Counter(_) => {}
+        }
     }
 
     /// Where this goes to the file.
@@ -330,19 +360,25 @@ impl Packets {
         });
     }
 
-    /// Appends a counter's value as it is in the file.
+    /// Appends the values of counters from this one on as they are in the file.
     #[inline]
-    pub(crate) fn make_value(&mut self, out: &mut Writer, counter: u32, time: u64, number: Number) {
-        if let Some(head) = self.ready_heads[0]
-            && let Some(Some(event)) = self.values.get(counter as usize)
-            && event.write(head, time, number, out).is_some()
-        {
-            return;
+    pub(crate) fn make_values(
+        &mut self,
+        out: &mut Writer,
+        first: u32,
+        time: u64,
+        values: &[Number],
+    ) {
+        let head = self.ready_heads[0].map(|head| ValueHead::new(head, time));
+        for (counter, &number) in self.counters[first as usize..].iter().zip(values) {
+            if let Some(head) = &head
+                && let Some(event) = &counter.event
+                && event.write(head, number, out).is_some()
+            {
+                continue;
+            }
+            any_value(self.heads[0], counter.track, time, number, out);
         }
-        let track = Some(self.counters[counter as usize]);
-        self.heads[0].event(out, event::COUNTER, track, time, 0, |out| {
-            value(number, out);
-        });
     }
 
     /// The first lane of a place, for whole events of this role. `None`, in a session with very many streams, if what its events
@@ -504,19 +540,29 @@ impl Emit for Packets {
     }
 
     fn value(&mut self, counter: u32, time: i64, fields: &[u8]) {
-        let track = self.counters[counter as usize];
+        let track = self.counters[counter as usize].track;
         self.event(event::COUNTER, track, time, false, fields);
+        self.outlet.complete(1);
+    }
+
+    fn values(&mut self, counter: u32, time: i64, ready: &[u8]) {
+        for (counter, (_, packet)) in (counter..).zip(proto::nested(ready)) {
+            let track = self.counters[counter as usize].track;
+            self.event(event::COUNTER, track, time, false, fields_in(packet));
+        }
         self.outlet.complete(1);
     }
 
     /// Each event names its track, which has to be described only.
     #[inline]
     fn joins(&self, on: On) -> bool {
-        let track = match on {
-            On::Place(place) => self.places[place as usize].1.first(),
-            On::Counter(counter) => self.counters.get(counter as usize),
-        };
-        track.is_some_and(|track| self.recent[*track as usize % RECENT] == *track)
+        match on {
+            On::Place(place) => {
+                let track = self.places[place as usize].1.first();
+                track.is_some_and(|track| self.recent[*track as usize % RECENT] == *track)
+            }
+            On::Counter(first) => self.counters[first as usize].are_described,
+        }
     }
 
     fn ready(&mut self, on: On, events: u64, bytes: &[u8]) {
@@ -566,18 +612,33 @@ impl Emit for Packets {
     }
 
     fn fields_of(ready: &[u8]) -> &[u8] {
-        let nested = |message, number| {
-            let mut all = proto::nested(message);
-            all.find(|(found, _)| *found == number)
-                .map_or(&[][..], |(_, content)| content)
-        };
-        let event = nested(nested(ready, trace::PACKET), packet::TRACK_EVENT);
-        let after = |event, number| match proto::first_uint(event) {
-            Some((found, _, rest)) if found == number => rest,
-            _ => event,
-        };
-        after(after(event, event::TYPE), event::TRACK_UUID)
+        fields_in(nested(ready, trace::PACKET))
     }
+}
+
+/// What an event's packet has besides time and track.
+fn fields_in(packet: &[u8]) -> &[u8] {
+    let event = nested(packet, packet::TRACK_EVENT);
+    let after = |event, number| match proto::first_uint(event) {
+        Some((found, _, rest)) if found == number => rest,
+        _ => event,
+    };
+    after(after(event, event::TYPE), event::TRACK_UUID)
+}
+
+/// What the first of these fields is in a message.
+fn nested(message: &[u8], number: u32) -> &[u8] {
+    let mut all = proto::nested(message);
+    all.find(|(found, _)| *found == number)
+        .map_or(&[], |(_, content)| content)
+}
+
+/// Appends the packet of a counter's value. What is worked out for it is not to be so where it isn't needed.
+#[inline(never)]
+fn any_value(head: Head, track: TrackId, time: u64, number: Number, out: &mut Writer) {
+    head.event(out, event::COUNTER, Some(track), time, 0, |out| {
+        value(number, out);
+    });
 }
 
 /// Appends the fields of an event that is a counter's value.

@@ -1,5 +1,7 @@
 //! The counters of a stream: from samples to its timeline.
 
+use std::slice;
+
 use nvtxw_backend::{Counter, CounterBatch, CounterSample, NoValueReason, Result, ScopeRef};
 
 use super::StreamIn;
@@ -17,6 +19,8 @@ pub(super) struct Sampled {
     places: Option<Vec<(Load, usize)>>,
     /// Where samples differ.
     naming: Option<Naming>,
+    /// Whether the values of a sample come together, one for each track.
+    are_joint: bool,
 }
 
 /// A counter's values in this stream.
@@ -28,60 +32,96 @@ struct Tracked {
     last: Option<Number>,
 }
 
+impl Tracked {
+    /// Takes the next value of a sample. Returns what it is on the track.
+    #[inline]
+    fn take(&mut self, value: Number) -> Number {
+        *self.last.insert(self.meaning.apply(value))
+    }
+}
+
 impl<F: Format> StreamIn<F> {
     /// The index of a counter's tracks in a scope.
     fn tracked(&mut self, counter: &Counter, scope: &ScopeRef) -> usize {
         let key = (scope.id(), counter.id());
-        if let Some(&index) = self.counter_indices.get(&key) {
-            return index;
-        }
+        let index = match self.counter_indices.get(&key) {
+            Some(&index) => index,
+            None => self.add_counter(counter, scope),
+        };
+        self.last_counter = Some((key, index));
+        index
+    }
+
+    fn add_counter(&mut self, counter: &Counter, scope: &ScopeRef) -> usize {
         let shared = &self.shared.tracks;
         let parent = shared.counter_place(&self.info, scope);
-        let tracks = counter::tracks(counter, parent, self.number, shared).into_iter();
-        let tracked = tracks.map(|(track, meaning)| self.add_track(track, meaning, scope));
-        let values = tracked.collect();
+        let tracks = counter::tracks(counter, parent, self.number, shared);
+        let values = self.add_tracks(&tracks, scope);
+        let places = counter::places(counter);
+        let is_delta = |tracked: &Tracked| tracked.meaning.is_delta;
+        let are_all = (places.as_ref()).is_some_and(|places| places.len() == values.len());
         self.counters.push(Sampled {
+            // Sums are looked after one by one.
+            are_joint: are_all && !values.iter().any(is_delta),
             values,
-            places: counter::places(counter),
+            places,
             naming: counter::differs(counter).then(Naming::default),
         });
-        self.counter_indices.insert(key, self.counters.len() - 1);
-        self.counters.len() - 1
+        let index = self.counters.len() - 1;
+        let key = (scope.id(), counter.id());
+        self.counter_indices.insert(key, index);
+        index
     }
 
     /// Gathers the values of a sample of the counter with this index. New names get tracks.
+    #[inline]
     fn gather(&mut self, sample: &CounterSample<'_>, counter: &Counter, index: usize) {
         let sampled = &mut self.counters[index];
         if let Some(places) = &sampled.places {
-            self.sample.read(sample.bytes(), places);
+            let values = places.iter().zip(&mut sampled.values);
+            let values = values.map(|((load, at), tracked)| {
+                tracked.take(Number::of(load.read(sample.bytes(), *at)))
+            });
+            self.sample.values.clear();
+            self.sample.values.extend(values);
             return;
         }
         self.sample.naming = sampled.naming.take();
         self.sample.clear();
         sample.visit(&mut self.sample);
-        let Some(naming) = &mut self.sample.naming else {
-            return;
-        };
-        for named in naming.take_fresh() {
+        let fresh = self.sample.naming.as_mut().map(Naming::take_fresh);
+        for named in fresh.into_iter().flatten() {
             let (scope, shared) = (sample.scope(), &self.shared.tracks);
             let parent = shared.counter_place(&self.info, &scope);
-            let (track, meaning) =
-                counter::named_track(named, counter, parent, self.number, shared);
-            let tracked = self.add_track(track, meaning, &scope);
-            self.counters[index].values.push(tracked);
+            let track = counter::named_track(named, counter, parent, self.number, shared);
+            let tracked = self.add_tracks(&[track], &scope);
+            self.counters[index].values.extend(tracked);
+        }
+        for at in 0..self.sample.values.len() {
+            let number = self.sample.number(at);
+            if let Some(tracked) = self.counters[index].values.get_mut(number) {
+                self.sample.values[at] = tracked.take(self.sample.values[at]);
+            }
         }
     }
 
-    fn add_track(&mut self, track: TrackId, meaning: Meaning, scope: &ScopeRef) -> Tracked {
-        let track = self.out.add_counter(track, scope);
-        if meaning.is_delta {
-            self.timeline.add_sum(track);
+    /// Tracks of values that come together.
+    fn add_tracks(&mut self, tracks: &[(TrackId, Meaning)], scope: &ScopeRef) -> Vec<Tracked> {
+        let ids: Vec<_> = tracks.iter().map(|(track, _)| *track).collect();
+        let first = self.out.add_counters(&ids, scope);
+        let tracked: Vec<_> = tracks
+            .iter()
+            .zip(first..)
+            .map(|(&(_, meaning), track)| Tracked {
+                track,
+                meaning,
+                last: None,
+            })
+            .collect();
+        for tracked in tracked.iter().filter(|tracked| tracked.meaning.is_delta) {
+            self.timeline.add_sum(tracked.track);
         }
-        Tracked {
-            track,
-            meaning,
-            last: None,
-        }
+        tracked
     }
 
     pub(super) fn samples(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
@@ -95,8 +135,6 @@ impl<F: Format> StreamIn<F> {
         if !samples.is_single() {
             self.timeline.begin_batch(samples.ordering());
         }
-        // Samples of one batch mostly belong to one scope.
-        let mut last_scope = None;
         for sample in samples.samples() {
             let time = match self.clocks.nanoseconds(clock, sample.time()) {
                 Ok(time) => time,
@@ -105,35 +143,18 @@ impl<F: Format> StreamIn<F> {
                     continue;
                 }
             };
-            let index = match last_scope {
-                Some((scope, index)) if scope == sample.scope_id() => index,
+            let key = (sample.scope_id(), samples.counter().id());
+            let index = match self.last_counter {
+                Some((last, index)) if last == key => index,
                 _ => self.tracked(samples.counter(), &sample.scope()),
             };
-            last_scope = Some((sample.scope_id(), index));
             if let Err(refusal) = self.out.admit(time) {
                 result = result.and(Err(self.refused(refusal)));
                 continue;
             }
             self.gather(&sample, samples.counter(), index);
             self.arrives(index, time);
-            for (at, value) in self.sample.values.iter().enumerate() {
-                let number = self.sample.number(at);
-                let Some(tracked) = self.counters[index].values.get_mut(number) else {
-                    continue;
-                };
-                let (track, value) = (tracked.track, tracked.meaning.apply(*value));
-                tracked.last = Some(value);
-                let buffer = self.timeline.buffer();
-                let content = match self.out.make_value(value, time, track, buffer) {
-                    Some(base) => Content::Ready(base),
-                    None => {
-                        self.fields.clear();
-                        self.out.value(Some(value), &mut self.fields);
-                        Content::Fields(self.fields.as_bytes())
-                    }
-                };
-                self.timeline.value(track, time, content);
-            }
+            self.add_values(index, time);
             if self.sample.naming.is_some() {
                 self.counters[index].naming = self.sample.naming.take();
             }
@@ -144,6 +165,41 @@ impl<F: Format> StreamIn<F> {
         }
         self.tell_breaks("CounterBatchWrite");
         result
+    }
+
+    /// Adds the values that were gathered of the counter with this index.
+    #[inline]
+    fn add_values(&mut self, index: usize, time: i64) {
+        let (sampled, values) = (&self.counters[index], &self.sample.values);
+        if sampled.are_joint
+            && let Some(Tracked { track, .. }) = sampled.values.first()
+            && let buffer = self.timeline.buffer()
+            && let Some(base) = self.out.make_values(values, time, *track, buffer)
+        {
+            self.timeline.value(*track, time, Content::Ready(base));
+            return;
+        }
+        self.add_each(index, time);
+    }
+
+    /// The same one by one.
+    fn add_each(&mut self, index: usize, time: i64) {
+        for (at, value) in self.sample.values.iter().enumerate() {
+            let number = self.sample.number(at);
+            let Some(&Tracked { track, .. }) = self.counters[index].values.get(number) else {
+                continue;
+            };
+            let (value, buffer) = (slice::from_ref(value), self.timeline.buffer());
+            let content = match self.out.make_values(value, time, track, buffer) {
+                Some(base) => Content::Ready(base),
+                None => {
+                    self.fields.clear();
+                    self.out.value(Some(value[0]), &mut self.fields);
+                    Content::Fields(self.fields.as_bytes())
+                }
+            };
+            self.timeline.value(track, time, content);
+        }
     }
 
     /// A sample of the counter with this index comes.

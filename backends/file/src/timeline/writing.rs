@@ -134,18 +134,10 @@ impl Timeline {
             }
             rest = behind;
             let bytes = part.bytes_of(item);
-            match item.form {
-                Form::Ready(base) if out.takes(base) => {}
-                Form::Fields => {
-                    run.end(part, out);
-                    self.emit(item, bytes, out);
-                    continue;
-                }
-                _ => {
-                    run.end(part, out);
-                    self.emit(item, E::fields_of(bytes), out);
-                    continue;
-                }
+            if !matches!(item.form, Form::Ready(base) if out.takes(base)) {
+                run.end(part, out);
+                self.emit(item, bytes, out);
+                continue;
             }
             let (on, lane) = match item.kind {
                 Kind::Value => {
@@ -195,7 +187,7 @@ impl Timeline {
         spot.lane
     }
 
-    fn emit(&mut self, item: &Item, fields: &[u8], out: &mut impl Emit) {
+    fn emit<E: Emit>(&mut self, item: &Item, bytes: &[u8], out: &mut E) {
         let is_range = matches!(item.kind, Kind::PushPop | Kind::StartEnd);
         let mut item = *item;
         if is_range && item.end < item.start {
@@ -208,6 +200,10 @@ impl Timeline {
             self.tally.outside_base += 1;
             return;
         }
+        let fields = match item.form {
+            Form::Fields => bytes,
+            _ => E::fields_of(bytes),
+        };
         match item.kind {
             Kind::Instant => {
                 let Place { lanes, .. } = &mut self.places[item.track as usize];
@@ -216,7 +212,10 @@ impl Timeline {
             }
             Kind::Value => {
                 self.sum(item);
-                out.value(item.track, item.start, fields);
+                match item.form {
+                    Form::Fields => out.value(item.track, item.start, fields),
+                    _ => out.values(item.track, item.start, bytes),
+                }
             }
             Kind::PushPop | Kind::StartEnd => {
                 let lane = self.spread(item);

@@ -6,7 +6,7 @@ use nvtxw_abi::{EntryType, SchemaRole};
 use crate::Run;
 use crate::reader::Number::{Double, Int};
 use crate::replay::Random;
-use crate::table::{Entry, entry, time, words};
+use crate::table::{Entry, Stream, entry, time, words};
 
 #[test]
 fn values_are_exact_where_the_format_can() {
@@ -315,6 +315,29 @@ fn a_counter_is_one_track_for_each_scope() {
 /// A character keeps a group from being read by the places of its values.
 #[test]
 fn groups_are_the_same_however_they_are_read() {
+    let at_once = compare_groups(|_, _| {});
+    // Two sync points: each tick is two nanoseconds.
+    let moved = compare_groups(|stream, _| {
+        let clocks = [0, NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC];
+        stream.sync(clocks, [0, 1000]).unwrap();
+        stream.sync(clocks, [1000, 3000]).unwrap();
+    });
+    let other_base = compare_groups(|stream, counter| {
+        stream.sample(-1, counter, &0_i64.to_ne_bytes()).unwrap();
+    });
+    assert_eq!(at_once.len(), moved.len());
+    assert_eq!(at_once.len(), other_base.len());
+    for ((time, value), (late, other)) in at_once.iter().zip(&moved) {
+        assert_eq!((1000 + 2 * time, value), (*late, other));
+    }
+    for ((time, value), (late, other)) in at_once.iter().zip(&other_base) {
+        assert_eq!((time + (1 << 62), value), (*late, other));
+    }
+}
+
+/// The values of a group that is read by places, each with its time; they are those of one that is read field by field. What
+/// comes `behind` them may tell that they were not ready.
+fn compare_groups(behind: impl FnOnce(&mut Stream, u64)) -> Vec<(u64, String)> {
     let run = Run::new();
     let domain = run.session.domain("");
     let mut stream = run.session.stream("main", domain, 0);
@@ -369,12 +392,15 @@ fn groups_are_the_same_however_they_are_read() {
             stream.samples(counter, &samples).unwrap();
         }
     }
+    let other = domain.counter("other", EntryType::Int64.to_raw(), 0, None);
+    behind(&mut stream, other);
     let trace = run.read();
     let of = |group: &str| -> Vec<_> {
         let mine = trace.values.iter().filter(|(path, ..)| path[1] == group);
-        let mine = mine.map(|(path, time, value, _)| (path[2..].to_vec(), *time, *value));
-        let mine = mine.filter(|(path, ..)| path != &["character"]);
-        let mut all: Vec<_> = mine.map(|value| format!("{value:?}")).collect();
+        let mine = mine.filter(|(path, ..)| path.get(2).is_some_and(|name| name != "character"));
+        let mut all: Vec<_> = mine
+            .map(|(path, time, value, _)| (*time, format!("{:?} {value:?}", &path[2..])))
+            .collect();
         all.sort();
         all
     };
@@ -382,4 +408,5 @@ fn groups_are_the_same_however_they_are_read() {
     assert_eq!(places.len() % 55, 0);
     assert!(places.len() > 55 * 40);
     assert_eq!(places, fields);
+    places
 }
