@@ -27,7 +27,7 @@ use crate::ids::IdMap;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::ranges::Mailbox;
 use crate::session::{Closed, Shared, with_lost};
-use crate::timeline::{Chain, Claim, Content, First, Timeline, Written};
+use crate::timeline::{Chain, Claim, Content, First, Followed, Timeline, Written};
 use crate::track::TrackId;
 
 /// The most bytes that one event may take: what is around it has to fit into a packet too.
@@ -320,8 +320,9 @@ impl<F: Format> Stream for StreamIn<F> {
         event: &PlainEvent<'_>,
     ) -> Option<Result<()>> {
         self.refresh();
-        if !self.usual_range(schema, scope, event.bytes(), event.text()) {
-            return None;
+        let followed = self.usual_range(schema, scope, event.bytes(), event.text())?;
+        if followed == Followed::Yes && self.out.pending() < TEXT_LIMIT {
+            return Some(Ok(()));
         }
         let written = self.flush_if_full();
         self.tell_breaks("EventWrite");

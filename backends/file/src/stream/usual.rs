@@ -44,7 +44,8 @@ impl<F: Format> StreamIn<F> {
         };
         match event.plain_but_message() {
             Some(payload) if !names_other => {
-                self.usual_range(event.schema(), event.scope_id(), payload, text)
+                let (schema, scope) = (event.schema(), event.scope_id());
+                self.usual_range(schema, scope, payload, text).is_some()
             }
             _ => false,
         }
@@ -81,7 +82,8 @@ impl<F: Format> StreamIn<F> {
         true
     }
 
-    /// As [`usual_event`](Self::usual_event) by what it is of, and perhaps a text that is its message.
+    /// As [`usual_event`](Self::usual_event) by what it is of, and perhaps a text that is its message; `None` for any other
+    /// event. What goes on a chain that others may go on leaves room in the window, and keeps to all claims.
     #[inline(always)]
     pub(super) fn usual_range(
         &mut self,
@@ -89,7 +91,7 @@ impl<F: Format> StreamIn<F> {
         scope: u64,
         payload: &[u8],
         text: Option<&[u8]>,
-    ) -> bool {
+    ) -> Option<Followed> {
         if let Some(usual) = self.usual(schema.id(), scope)
             && let Some(line) = line(&self.clocks, usual.clocks, usual.are_nanoseconds)
             && let Some(mut ranges) = self.out.ranges(schema, usual.place, line)
@@ -101,10 +103,7 @@ impl<F: Format> StreamIn<F> {
             }
             let chain = self.chain.as_ref().filter(|chain| chain.is_ready_for(base));
             let latest = chain.map(|_| self.timeline.latest());
-            let written = ranges.write(payload, text, latest, self.timeline.buffer());
-            let Some(written) = written else {
-                return false;
-            };
+            let written = ranges.write(payload, text, latest, self.timeline.buffer())?;
             let followed = match chain {
                 Some(chain) => self.timeline.follow(chain, written),
                 None => Followed::No,
@@ -112,23 +111,11 @@ impl<F: Format> StreamIn<F> {
             match followed {
                 Followed::Yes => {}
                 Followed::Last => self.chain = None,
-                Followed::No => {
-                    self.timeline.clocks = usual.clocks;
-                    let content = Content::Ready(base);
-                    add(
-                        &mut self.timeline,
-                        usual.place,
-                        usual.kind,
-                        written,
-                        content,
-                    );
-                    let is_full = self.timeline.is_full();
-                    self.chain = self.timeline.chain().filter(|_| !is_full);
-                }
+                Followed::No => self.chain = add_usual(&mut self.timeline, usual, written, base),
             }
-            return true;
+            return Some(followed);
         }
-        false
+        None
     }
 
     /// Takes ranges or marks of a batch in a scope, up to the first that is not usual, or until the window or
@@ -210,6 +197,21 @@ fn line(known: &ClockReader, clocks: [u8; 2], are_nanoseconds: bool) -> Option<O
 fn chain_to(timeline: &mut Timeline, place: u32, kind: EventKind, base: Base) -> Option<Chain> {
     let nests = kind == EventKind::RangePushPop;
     (kind != EventKind::Mark).then(|| timeline.chain_to(place, nests, base))?
+}
+
+/// Adds a single event that goes on no chain. Returns the one that it begins.
+#[inline(never)]
+fn add_usual(
+    timeline: &mut Timeline,
+    usual: Usual,
+    written: WholeRange,
+    base: Base,
+) -> Option<Chain> {
+    let Usual { place, kind, .. } = usual;
+    timeline.clocks = usual.clocks;
+    add(timeline, place, kind, written, Content::Ready(base));
+    let is_full = timeline.is_full();
+    timeline.chain().filter(|_| !is_full)
 }
 
 /// Adds an event of a kind to the window.
