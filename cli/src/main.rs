@@ -13,6 +13,7 @@ mod manual;
 mod page;
 mod progress;
 mod replay;
+mod setting;
 
 use std::process::ExitCode;
 

@@ -13,7 +13,7 @@ use nvtxw_file::capture::{Ending, Reader};
 use crate::convert::input;
 use crate::error::{Error, Result};
 use crate::page::Page;
-use crate::progress;
+use crate::{progress, setting};
 
 /// Makes the calls of a capture on a backend
 ///
@@ -58,6 +58,9 @@ fn pair(text: &str) -> std::result::Result<(String, String), String> {
 
 /// Makes the calls, and says what came of them.
 pub fn run(options: &Options) -> Result<()> {
+    if options.backend.is_none() {
+        (options.config.iter()).try_for_each(|(key, _)| setting::known(key))?;
+    }
     let output = options.config.iter().rfind(|(key, _)| key == "path");
     if let Some((_, output)) = output {
         input::spare(&options.input, Path::new(output))?;

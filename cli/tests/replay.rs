@@ -268,6 +268,13 @@ fn what_can_not_be_replayed_is_told() {
              accepted: perfetto, chrome, parquet, capture\n"
         ),
     );
+    said(
+        &replay(&[capture, "--config", "pth=none"], None),
+        2,
+        "",
+        "error: the built-in backend has no config key `pth`; it has `path`, `overwrite`, `format`, `base`, `compression`, `window`, \
+         `memory`, `flush_interval`, `row_group`, `part`, `merge`\n",
+    );
     let output = replay(&[capture, "--config", "format"], None);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("an option is KEY=VALUE"));

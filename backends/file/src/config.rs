@@ -8,6 +8,21 @@ use nvtxw_backend::{Refusal, Result, SessionRequest};
 
 use crate::timeline::Limits;
 
+/// The [keys](crate#config-keys) that a session's config may have. Of those for Parquet, builds without it make nothing.
+pub const CONFIG_KEYS: [&str; 11] = [
+    "path",
+    "overwrite",
+    "format",
+    "base",
+    "compression",
+    "window",
+    "memory",
+    "flush_interval",
+    "row_group",
+    "part",
+    "merge",
+];
+
 /// How many events a stream's window may hold.
 const WINDOW: RangeInclusive<usize> = 2..=1 << 24;
 
@@ -210,6 +225,9 @@ fn file_name(session: Option<&str>, extension: &str) -> Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
     use super::*;
     use nvtxw_backend::ResultCode;
 
@@ -223,6 +241,36 @@ mod tests {
         let refusal = parse(name, config).unwrap_err();
         assert_eq!(refusal.code(), ResultCode::INVALID_ARGUMENT);
         refusal.reason().to_owned()
+    }
+
+    #[test]
+    fn the_keys_are_those_that_are_looked_for_and_told() {
+        let asked = std::cell::RefCell::new(BTreeSet::new());
+        Settings::parse(None, |key| {
+            asked.borrow_mut().insert(key.to_owned());
+            None
+        })
+        .unwrap();
+        let mut asked = asked.into_inner();
+        if cfg!(not(feature = "parquet")) {
+            asked.extend(["row_group", "part"].map(str::to_owned));
+        }
+        let keys = BTreeSet::from(CONFIG_KEYS.map(str::to_owned));
+        assert_eq!(asked, keys);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        for (page, row) in [("src/lib.rs", "//! | "), ("../../README.md", "| ")] {
+            let page = std::fs::read_to_string(folder.join(page)).unwrap();
+            let rows = page
+                .lines()
+                .skip_while(|line| !line.contains("| key | value |"));
+            let rows = rows.skip(2).map_while(|line| line.strip_prefix(row));
+            let told = rows.flat_map(|line| {
+                let cell = line.split('|').next().unwrap_or_default();
+                cell.split(',')
+                    .map(|key| key.trim().trim_matches('`').to_owned())
+            });
+            assert_eq!(told.collect::<BTreeSet<_>>(), keys);
+        }
     }
 
     #[test]

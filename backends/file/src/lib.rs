@@ -319,6 +319,7 @@ mod track;
 
 use nvtxw_backend::{Backend, InProcess, Result, SessionRequest};
 
+pub use self::config::CONFIG_KEYS;
 use session::FileSession;
 
 /// The built-in backend. Each of its sessions is one file; the [crate's page](crate) tells what is

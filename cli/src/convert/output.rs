@@ -11,6 +11,7 @@ use super::Options;
 use super::input::is_standard;
 use super::interrupt::{self, Partial};
 use crate::error::{Error, Result};
+use crate::setting;
 
 /// What takes the trace, and what it is told.
 pub struct Output {
@@ -51,6 +52,9 @@ pub fn open(options: &Options, earliest: Option<i64>) -> Result<Output> {
                 "`--config {setting}` has no `=`: give a key and a value, such as `--config compression=zlib`"
             )));
         };
+        if options.backend.is_none() {
+            setting::known(key)?;
+        }
         if key.trim() == "path" && options.output.is_some() {
             return Err(Error::Usage(format!(
                 "`--config {setting}` says where the file goes, as `--output` does: leave it out"

@@ -336,6 +336,13 @@ fn settings_reach_the_backend() {
         text,
         "error: `--config path=other.json` says where the file goes, as `--output` does: leave it out\n"
     );
+    let (code, text, _) = of(b"[]", &["--config", "compresion=zlib"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        text,
+        "error: the built-in backend has no config key `compresion`; it has `path`, `overwrite`, `format`, `base`, `compression`, \
+         `window`, `memory`, `flush_interval`, `row_group`, `part`, `merge`\n"
+    );
     let (code, text, _) = of(b"[]", &["--config", "window=many"]);
     assert_eq!(code, 2);
     assert!(text.contains("window"), "{text}");
