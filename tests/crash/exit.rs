@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nvtxw::Error;
 
@@ -92,6 +93,48 @@ pub fn fork(path: &Path, flush_interval: &str) {
     assert_eq!(fork_and_wait(|| ()), 0);
     load.take().unwrap().session.end().unwrap();
     check(path, 2 * COUNT, 0);
+}
+
+/// Forks children while other threads write, so that these may hold any lock. Each child writes, and exits.
+pub fn fork_beside_writers(path: &Path) {
+    let Load {
+        session,
+        mut streams,
+    } = begin(path, "1");
+    let mut own = streams.pop().unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for stream in &mut streams {
+            let (session, done) = (&session, &done);
+            scope.spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    stream.write(session, 16).unwrap();
+                }
+            });
+        }
+        for _ in 0..16 {
+            own.write(&session, 16).unwrap();
+            let status = fork_and_wait(|| {
+                own.write(&session, COUNT).unwrap_err();
+            });
+            assert_eq!(status, 0);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    session.end().unwrap();
+    let (trace, _) = Format::of(path).read_cut(path);
+    for stream in streams.iter().chain([&own]) {
+        let held = gapless(&found(&trace, stream.kind), stream.kind);
+        assert_eq!(held, stream.next, "{:?}", stream.kind);
+    }
+}
+
+#[test]
+fn a_child_that_is_forked_while_others_write_waits_for_nobody() {
+    for format in ALL {
+        let dir = TempDir::new();
+        run("fork, beside writers", &format.path(dir.path()), &[]).unwrap();
+    }
 }
 
 #[test]

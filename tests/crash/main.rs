@@ -44,6 +44,7 @@ fn child() {
         "many streams" => fault::open_many_streams(&path),
         "exit" | "abort" => exit::leave(&path, &plan),
         "fork" => exit::fork(&path, "0"),
+        "fork, beside writers" => exit::fork_beside_writers(&path),
         "fork, flushed" => exit::fork(&path, "1"),
         other => panic!("no plan is called `{other}`"),
     }

@@ -28,8 +28,8 @@ unsafe extern "C" {
 /// Runs `child` in a fork of this process, which then exits. Returns its status.
 pub fn fork_and_wait(child: impl FnOnce()) -> c_int {
     // SAFETY:
-    // - Of the other threads of this program one waits for this one, and one flushes: neither holds a lock that the child
-    //   needs.
+    // - Of the other threads of this program one waits for this one, and others flush or write: none holds a lock that the
+    //   child needs, but for that of memory, which the system's library sees to.
     let process = unsafe { fork() };
     if process == 0 {
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
