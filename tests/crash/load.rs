@@ -52,6 +52,14 @@ pub const KINDS: [Kind; 5] = [
     Kind::Late,
 ];
 
+#[cfg(feature = "parquet")]
+impl Kind {
+    /// Whether events have fields.
+    pub fn is_typed(self) -> bool {
+        matches!(self, Self::Batches | Self::Shuffled | Self::Late)
+    }
+}
+
 /// Start and end of an event that is a range.
 fn times(kind: Kind, number: u64) -> (i64, i64) {
     let at = |number: u64| number as i64 * STEP;

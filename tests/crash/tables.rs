@@ -60,6 +60,12 @@ pub fn read(path: &Path) -> (Trace, bool) {
     (trace, has_hidden(path))
 }
 
+/// How many rows complete parts have: of all events and values, and of fields.
+pub fn count(path: &Path) -> [u64; 2] {
+    let rows = |table| of_each_stream(&path.join(table)).len() as u64;
+    [rows("events") + rows("counters"), rows("typed/Step")]
+}
+
 /// The rows of a table, each with its stream.
 fn of_each_stream(table: &Path) -> Vec<(String, Value)> {
     let mut all = Vec::new();

@@ -31,7 +31,7 @@ use crate::json;
 use crate::merge::merge;
 use crate::proto::Writer;
 use crate::sink::{Framing, Sink};
-use crate::tally::Tally;
+use crate::tally::{Cost, Tally};
 use crate::timeline::Base;
 use crate::track::{TrackId, Tracks};
 
@@ -279,8 +279,8 @@ impl FormatStream for ChromeStream {
         self.lines.outlet().shrink();
     }
 
-    fn lost(&self) -> u64 {
-        self.lines.lost()
+    fn lost(&self) -> Cost {
+        Cost::of(self.lines.lost())
     }
 
     fn leave(&mut self) -> Option<Left> {

@@ -14,7 +14,7 @@ use crate::clock::{Line, TimeMap};
 use crate::config::Settings;
 use crate::plain::Loaded;
 use crate::proto::Writer;
-use crate::tally::Tally;
+use crate::tally::{Cost, Tally};
 use crate::timeline::{Base, Emit, Latest, WholeRange};
 use crate::track::{TrackId, Tracks};
 
@@ -245,8 +245,8 @@ pub(crate) trait FormatStream: Send + 'static {
         self.send_all()
     }
 
-    /// How many events were not written because of an error.
-    fn lost(&self) -> u64;
+    /// What was not written because of an error.
+    fn lost(&self) -> Cost;
 
     /// What is needed to write the stream's events once more, after all else. `None` if they aren't.
     fn leave(&mut self) -> Option<Self::Left> {

@@ -266,8 +266,8 @@
 //!   unwinds past its session ends it.
 //! - **An I/O error**, as when the disk is full. The call that met it returns it, so does each later
 //!   one that had something to write, and so do the closing of the stream and the end of the
-//!   session, with the number of events that it cost the stream, or all streams. The file keeps what
-//!   came before, and ends with a whole packet, that of a write that was cut short too.
+//!   session, with the number of events that it cost the stream, or all streams (in Parquet also of those whose fields are
+//!   lost; of some of these the rest may be there). The file keeps what came before, and ends with a whole packet, that of a write that was cut short too.
 //!   Later events are dropped, and take no memory. Writes that are interrupted or cut short go on
 //!   where they were.
 //! - **A file that was removed** while it was written, or the folder that it was in: the end of the

@@ -28,7 +28,7 @@ use crate::clock::Line;
 use crate::config::Settings;
 use crate::format::{Again, Fact, FactValue, Format, FormatStream, Half, NoRanges, Number, Ranges};
 use crate::proto::Writer;
-use crate::tally::Tally;
+use crate::tally::{Cost, Tally};
 use crate::timeline::Base;
 use crate::track::{TrackId, Tracks};
 
@@ -253,7 +253,7 @@ impl FormatStream for ParquetStream {
         })
     }
 
-    fn lost(&self) -> u64 {
+    fn lost(&self) -> Cost {
         self.rows.lost()
     }
 

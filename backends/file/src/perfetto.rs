@@ -33,7 +33,7 @@ use crate::format::{Again, Fact, Format, FormatStream, Half, Number, Ranges};
 use crate::merge::merge;
 use crate::proto::Writer;
 use crate::sink::Sink;
-use crate::tally::Tally;
+use crate::tally::{Cost, Tally};
 use crate::timeline::Base;
 use crate::track::{TrackId, Tracks};
 
@@ -239,8 +239,8 @@ impl FormatStream for PerfettoStream {
         self.packets.outlet().shrink();
     }
 
-    fn lost(&self) -> u64 {
-        self.packets.lost()
+    fn lost(&self) -> Cost {
+        Cost::of(self.packets.lost())
     }
 
     fn leave(&mut self) -> Option<Left> {

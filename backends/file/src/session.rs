@@ -22,7 +22,7 @@ use crate::parquet::Parquet;
 use crate::perfetto::Perfetto;
 use crate::ranges::OpenRanges;
 use crate::stream::{AnyStream, FileStream, Lingering, StreamIn};
-use crate::tally::Tally;
+use crate::tally::{Cost, Tally};
 use crate::timeline::{Limits, Written};
 use crate::track::Tracks;
 
@@ -63,8 +63,8 @@ pub(crate) struct Shared<F: Format> {
 /// What the streams tell that are closed.
 struct AllClosed<L> {
     tally: Tally,
-    /// The number of events that errors cost.
-    lost: u64,
+    /// What errors cost.
+    lost: Cost,
     /// Those that have events in another order than was said: of all, and of batches.
     broken: Vec<(Arc<StreamInfo>, [u64; 2])>,
     streams: Vec<Closed<L>>,
@@ -245,7 +245,7 @@ impl<F: Format> SessionIn<F> {
         self.0
             .format
             .end()
-            .map_err(|refusal| with_lost(refusal, lost))?;
+            .map_err(|refusal| with_cost(refusal, lost))?;
         self.0.format.check_outside(tally.outside_base)?;
         settled
     }
@@ -350,19 +350,22 @@ fn unmerged(error: &io::Error) -> Refusal {
     ))
 }
 
-/// An error, and how many events it cost.
-pub(crate) fn with_lost(refusal: Refusal, lost: u64) -> Refusal {
-    match lost {
-        0 => refusal,
-        _ => Refusal::failed(format!("{}; {lost} events were dropped", refusal.reason())),
-    }
+/// An error, and what it cost.
+pub(crate) fn with_cost(refusal: Refusal, Cost { events, fields }: Cost) -> Refusal {
+    let dropped = match (events, fields) {
+        (0, 0) => return refusal,
+        (_, 0) => format!("{events} events were dropped"),
+        (0, _) => format!("the fields of {fields} events were dropped"),
+        _ => format!("{events} events were dropped, and the fields of {fields}"),
+    };
+    Refusal::failed(format!("{}; {dropped}", refusal.reason()))
 }
 
 impl<L> Default for AllClosed<L> {
     fn default() -> Self {
         Self {
             tally: Tally::default(),
-            lost: 0,
+            lost: Cost::default(),
             broken: Vec::new(),
             streams: Vec::new(),
         }
@@ -370,12 +373,12 @@ impl<L> Default for AllClosed<L> {
 }
 
 impl<F: Format> Shared<F> {
-    /// Notes what a stream tells when it is closed: with all that it met, and the number of events that an error cost.
+    /// Notes what a stream tells when it is closed: with all that it met, and what an error cost.
     pub(crate) fn close(
         &self,
         info: &Arc<StreamInfo>,
         tally: Tally,
-        lost: u64,
+        lost: Cost,
         stream: Closed<Left<F>>,
     ) {
         let mut all = self.closed();

@@ -26,7 +26,7 @@ use crate::format::{Format, FormatStream, Half};
 use crate::ids::IdMap;
 use crate::proto::{FIELD_LIMIT, Writer};
 use crate::ranges::Mailbox;
-use crate::session::{Closed, Shared, with_lost};
+use crate::session::{Closed, Shared, with_cost};
 use crate::timeline::{Chain, Claim, Content, First, Followed, Timeline, Written};
 use crate::track::TrackId;
 
@@ -423,7 +423,7 @@ impl<F: Format> Stream for StreamIn<F> {
             left: self.out.leave(),
         };
         self.shared.close(&self.info, tally, lost, closed);
-        sent.map_err(|refusal| with_lost(refusal, lost))?;
+        sent.map_err(|refusal| with_cost(refusal, lost))?;
         self.shared.format.check_outside(tally.outside_base)
     }
 }

@@ -29,6 +29,28 @@ pub(crate) struct Tally {
     pub(crate) left_open: u64,
 }
 
+/// What an error cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    /// Events that were not written.
+    pub(crate) events: u64,
+    /// Events whose fields were not, where these are in a table of their own. Of some the rest may be there.
+    pub(crate) fields: u64,
+}
+
+impl Cost {
+    pub(crate) fn of(events: u64) -> Self {
+        Self { events, fields: 0 }
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, more: Self) {
+        self.events += more.events;
+        self.fields += more.fields;
+    }
+}
+
 impl Tally {
     /// The counts, by the attributes of the file that tell them.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'static str, u64)> {

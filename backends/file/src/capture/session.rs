@@ -16,8 +16,9 @@ use super::frame;
 use crate::config::Settings;
 use crate::flusher::Flush;
 use crate::outlet::RUN;
-use crate::session::with_lost;
+use crate::session::with_cost;
 use crate::sink::{Failed, Framing, Sink};
+use crate::tally::Cost;
 
 /// Bytes of a write that are not copied.
 const DIRECT: usize = 1 << 14;
@@ -116,7 +117,7 @@ impl CaptureSession {
         let lost = *self.lost.lock().unwrap_or_else(PoisonError::into_inner);
         self.append(Records::end)
             .and_then(|()| self.sink.check())
-            .map_err(|refusal| with_lost(refusal, lost))
+            .map_err(|refusal| with_cost(refusal, Cost::of(lost)))
     }
 }
 
@@ -213,7 +214,7 @@ impl Stream for CaptureStream {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         *lost += self.lost;
-        sent.map_err(|refusal| with_lost(refusal, self.lost))
+        sent.map_err(|refusal| with_cost(refusal, Cost::of(self.lost)))
     }
 }
 

@@ -6,7 +6,8 @@ use super::builders::{EventRows, Spot, TypedRows};
 use super::column;
 use super::dataset::{Dataset, EVENTS};
 use super::record::{Reader, Record};
-use super::table::{Lost, Parts, Table};
+use super::table::{Parts, Table};
+use crate::tally::Cost;
 
 /// So many rows are handed on at once.
 const BATCH: usize = 1 << 12;
@@ -27,6 +28,11 @@ impl Share {
         let folder = folder.join(&self.folder);
         Table::new(&self.dataset, folder, self.prefix.clone(), schema)
     }
+}
+
+/// What rows of tables of schemas cost.
+fn fields(fields: u64) -> Cost {
+    Cost { events: 0, fields }
 }
 
 pub(super) struct EventTables {
@@ -85,27 +91,26 @@ impl EventTables {
     }
 
     /// Hands rows on; `met` gets each error.
-    pub(super) fn send(&mut self, mut met: impl FnMut(Lost)) {
+    pub(super) fn send(&mut self, mut met: impl FnMut(String, Cost)) {
         for (table, rows) in &mut self.typed {
             if let Err(lost) = table.write(rows.finish()) {
-                // They are counted where all events are.
-                met(Lost { rows: 0, ..lost });
+                met(lost.reason, fields(lost.rows));
             }
         }
         if let Err(lost) = self.events.0.write(self.events.1.finish()) {
-            met(lost);
+            met(lost.reason, Cost::of(lost.rows));
         }
     }
 
     /// Completes the parts that are open.
-    pub(super) fn close(&mut self, mut met: impl FnMut(Lost)) {
+    pub(super) fn close(&mut self, mut met: impl FnMut(String, Cost)) {
         for (table, _) in &mut self.typed {
             if let Err(lost) = table.close() {
-                met(Lost { rows: 0, ..lost });
+                met(lost.reason, fields(lost.rows));
             }
         }
         if let Err(lost) = self.events.0.close() {
-            met(lost);
+            met(lost.reason, Cost::of(lost.rows));
         }
     }
 

@@ -9,12 +9,13 @@ use super::builders::{Spot, ValueRows};
 use super::dataset::{COUNTERS, Dataset, OPEN, STREAM};
 use super::events::{EventTables, Share};
 use super::partition::partition;
-use super::record::Reader;
+use super::record::{Reader, Record};
 use super::retime::Written;
 use super::table::{Lost, Table};
 use crate::format::Number;
 use crate::ids::IdSet;
 use crate::proto::Writer;
+use crate::tally::Cost;
 use crate::timeline::{Emit, On};
 use crate::track::{TrackId, TrackKind, Tracks};
 
@@ -34,8 +35,8 @@ pub(crate) struct Rows {
     open: EventTables,
     values: (Table, ValueRows),
     result: Result<()>,
-    /// Rows that were not written because of an error.
-    lost: u64,
+    /// What was not written because of an error.
+    lost: Cost,
 }
 
 /// Where ranges and marks are.
@@ -142,7 +143,7 @@ impl Rows {
             }),
             events: EventTables::new(share),
             result: Ok(()),
-            lost: 0,
+            lost: Cost::default(),
         }
     }
 
@@ -230,10 +231,10 @@ impl Rows {
             ..
         } = self;
         // What ends in the one began in the other: a kill in between leaves both.
-        events.close(|error| note(error, &mut met, lost));
-        open.close(|error| note(uncounted(error), &mut met, lost));
-        if let Err(error) = values.0.close() {
-            note(error, &mut met, lost);
+        events.close(|reason, cost| note(reason, cost, &mut met, lost));
+        open.close(|reason, _| note(reason, UNCOUNTED, &mut met, lost));
+        if let Err(Lost { reason, rows }) = values.0.close() {
+            note(reason, Cost::of(rows), &mut met, lost);
         }
         if self.result.is_ok() {
             self.result.clone_from(&met);
@@ -241,7 +242,7 @@ impl Rows {
         met
     }
 
-    pub(super) fn lost(&self) -> u64 {
+    pub(super) fn lost(&self) -> Cost {
         self.lost
     }
 
@@ -260,7 +261,11 @@ impl Rows {
         record: &[u8],
     ) {
         if self.result.is_err() {
-            self.lost += 1;
+            let has_fields = Record::read(&mut Reader(record)).typed.is_some();
+            self.lost += Cost {
+                events: 1,
+                fields: has_fields.into(),
+            };
             return;
         }
         let spot = spot(&self.places, place, self.domain.as_deref(), start, end);
@@ -277,13 +282,13 @@ impl Rows {
             lost,
             ..
         } = self;
-        events.send(|error| note(error, result, lost));
-        open.send(|error| note(uncounted(error), result, lost));
+        events.send(|reason, cost| note(reason, cost, result, lost));
+        open.send(|reason, _| note(reason, UNCOUNTED, result, lost));
     }
 
     fn send_values(&mut self) {
-        if let Err(error) = self.values.0.write(self.values.1.finish()) {
-            note(error, &mut self.result, &mut self.lost);
+        if let Err(Lost { reason, rows }) = self.values.0.write(self.values.1.finish()) {
+            note(reason, Cost::of(rows), &mut self.result, &mut self.lost);
         }
     }
 }
@@ -303,14 +308,15 @@ fn spot<'a>(
     }
 }
 
-/// For rows of ranges that are open, which are counted when they end.
-fn uncounted(lost: Lost) -> Lost {
-    Lost { rows: 0, ..lost }
-}
+/// That of rows of ranges that are open, which are counted when they end.
+const UNCOUNTED: Cost = Cost {
+    events: 0,
+    fields: 0,
+};
 
 /// Keeps the first error, and counts what it cost.
-fn note(Lost { reason, rows }: Lost, result: &mut Result<()>, count: &mut u64) {
-    *count += rows;
+fn note(reason: String, cost: Cost, result: &mut Result<()>, all: &mut Cost) {
+    *all += cost;
     if result.is_ok() {
         *result = Err(Refusal::failed(format!(
             "{reason}; later events are dropped, the dataset keeps the parts that were complete"
@@ -362,7 +368,7 @@ impl Emit for Rows {
 
     fn value(&mut self, counter: u32, time: i64, value: &[u8]) {
         if self.result.is_err() {
-            self.lost += 1;
+            self.lost += Cost::of(1);
             return;
         }
         let counter = &self.counters[counter as usize];
