@@ -11,7 +11,11 @@ pub(crate) struct Plans<P> {
     indices: IdMap<u64, usize>,
     /// The schema that was asked for last, and its index.
     last: Option<(u64, usize)>,
+    /// The same of some that were asked for before, by the low bits of their IDs.
+    recent: [Option<(u64, usize)>; RECENT],
 }
+
+const RECENT: usize = 8;
 
 impl<P> Default for Plans<P> {
     fn default() -> Self {
@@ -19,6 +23,7 @@ impl<P> Default for Plans<P> {
             all: Vec::new(),
             indices: IdMap::default(),
             last: None,
+            recent: [None; RECENT],
         }
     }
 }
@@ -36,11 +41,17 @@ impl<P> Plans<P> {
 
     #[inline(never)]
     fn find(&mut self, schema: &Schema, make: impl FnOnce() -> P) -> usize {
-        let index = *self.indices.entry(schema.id()).or_insert_with(|| {
-            self.all.push(make());
-            self.all.len() - 1
-        });
-        self.last = Some((schema.id(), index));
+        let id = schema.id();
+        let recent = &mut self.recent[id as usize % RECENT];
+        let index = match *recent {
+            Some((known, index)) if known == id => index,
+            _ => *self.indices.entry(id).or_insert_with(|| {
+                self.all.push(make());
+                self.all.len() - 1
+            }),
+        };
+        *recent = Some((id, index));
+        self.last = *recent;
         index
     }
 }

@@ -3,7 +3,9 @@
 //! A range stays with the stream that it was started in, which alone knows what was written of it.
 //! The end from another stream is left in that stream's mailbox.
 
+use std::collections::hash_map::{Entry, OccupiedEntry};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{iter, mem};
 
 use nvtxw_backend::{Schema, StreamInfo};
 
@@ -15,7 +17,13 @@ const SHARDS: usize = 16;
 
 /// The ranges of a session that have not ended, by their IDs.
 #[derive(Default)]
-pub(crate) struct OpenRanges([Mutex<IdMap<u64, Vec<Open>>>; SHARDS]);
+pub(crate) struct OpenRanges([Mutex<IdMap<u64, Same>>; SHARDS]);
+
+/// The ranges with one ID: mostly there is one.
+struct Same {
+    first: Open,
+    others: Vec<Open>,
+}
 
 struct Open {
     /// The number of its stream.
@@ -53,6 +61,22 @@ pub(crate) enum NoRange {
     Ambiguous(usize),
 }
 
+impl Same {
+    fn all(&self) -> impl Iterator<Item = &Open> {
+        iter::once(&self.first).chain(&self.others)
+    }
+}
+
+/// Takes the range at `index` of those with an ID.
+fn take(mut same: OccupiedEntry<'_, u64, Same>, index: usize) -> Open {
+    let Same { first, others } = same.get_mut();
+    match (index.checked_sub(1), others.is_empty()) {
+        (Some(index), _) => others.swap_remove(index),
+        (None, false) => mem::replace(first, others.swap_remove(0)),
+        (None, true) => same.remove().first,
+    }
+}
+
 impl Mailbox {
     pub(crate) fn new(info: &Arc<StreamInfo>) -> Self {
         Self {
@@ -62,17 +86,14 @@ impl Mailbox {
         }
     }
 
-    /// Takes what there is.
+    /// Takes what there is, if there is something.
     #[inline]
-    pub(crate) fn take(&self) -> Vec<ForeignEnd> {
-        match self.has_mail.load(Ordering::Acquire) {
-            false => Vec::new(),
-            true => {
-                let mut ends = self.ends();
-                self.has_mail.store(false, Ordering::Relaxed);
-                std::mem::take(&mut ends)
-            }
-        }
+    pub(crate) fn take(&self) -> Option<Vec<ForeignEnd>> {
+        self.has_mail.load(Ordering::Acquire).then(|| {
+            let mut ends = self.ends();
+            self.has_mail.store(false, Ordering::Relaxed);
+            mem::take(&mut *ends)
+        })
     }
 
     fn put(&self, end: ForeignEnd) {
@@ -90,11 +111,20 @@ impl OpenRanges {
     /// A stream has started a range. None with its ID is open there.
     pub(crate) fn start(&self, id: u64, stream: u32, start: i64, mailbox: &Arc<Mailbox>) {
         let mailbox = Arc::clone(mailbox);
-        self.shard(id).entry(id).or_default().push(Open {
+        let open = Open {
             stream,
             start,
             mailbox,
-        });
+        };
+        match self.shard(id).entry(id) {
+            Entry::Occupied(mut same) => same.get_mut().others.push(open),
+            Entry::Vacant(free) => {
+                free.insert(Same {
+                    first: open,
+                    others: Vec::new(),
+                });
+            }
+        }
     }
 
     pub(crate) fn is_open(&self, id: u64) -> bool {
@@ -104,44 +134,46 @@ impl OpenRanges {
     /// The stream that started a range ends it; `false` if another one was faster.
     pub(crate) fn end(&self, id: u64, stream: u32) -> bool {
         let mut shard = self.shard(id);
-        let Some(open) = shard.get_mut(&id) else {
+        let Entry::Occupied(same) = shard.entry(id) else {
             return false;
         };
-        let Some(index) = open.iter().position(|open| open.stream == stream) else {
-            return false;
-        };
-        open.swap_remove(index);
-        if open.is_empty() {
-            shard.remove(&id);
+        let mut all = same.get().all();
+        match all.position(|open| open.stream == stream) {
+            Some(index) => {
+                drop(all);
+                take(same, index);
+                true
+            }
+            None => false,
         }
-        true
     }
 
     /// Another stream than the one that started it ends a range at `time`: that which was started in
     /// its domain, else the one that was started at all.
     pub(crate) fn end_elsewhere(&self, end: ForeignEnd, time: i64) -> Result<(), NoRange> {
         let mut shard = self.shard(end.id);
-        let open = shard.get_mut(&end.id).ok_or(NoRange::Unknown)?;
+        let Entry::Occupied(same) = shard.entry(end.id) else {
+            return Err(NoRange::Unknown);
+        };
         let domain = end.info.domain().index();
         let in_domain = |open: &Open| open.mailbox.info.domain().index() == domain;
-        let has_near = open.iter().any(in_domain);
-        let meant = (0..open.len()).filter(|index| in_domain(&open[*index]) == has_near);
-        let meant: Vec<_> = meant.collect();
-        let [index] = meant[..] else {
+        let has_near = same.get().all().any(in_domain);
+        let all = same.get().all().enumerate();
+        let meant: Vec<_> = all
+            .filter(|(_, open)| in_domain(open) == has_near)
+            .map(|(index, open)| (index, open.start))
+            .collect();
+        let [(index, start)] = meant[..] else {
             return Err(NoRange::Ambiguous(meant.len()));
         };
-        if time < open[index].start {
-            return Err(NoRange::Later(open[index].start));
+        if time < start {
+            return Err(NoRange::Later(start));
         }
-        let Open { mailbox, .. } = open.swap_remove(index);
-        if open.is_empty() {
-            shard.remove(&end.id);
-        }
-        mailbox.put(end);
+        take(same, index).mailbox.put(end);
         Ok(())
     }
 
-    fn shard(&self, id: u64) -> MutexGuard<'_, IdMap<u64, Vec<Open>>> {
+    fn shard(&self, id: u64) -> MutexGuard<'_, IdMap<u64, Same>> {
         // Many producers count their IDs.
         let shard = &self.0[id as usize % SHARDS];
         shard.lock().unwrap_or_else(PoisonError::into_inner)

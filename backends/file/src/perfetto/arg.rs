@@ -7,7 +7,9 @@ use std::hint::cold_path;
 use std::slice;
 use std::sync::Arc;
 
-use nvtxw_backend::{Correlation, EntryType, Enum, Field, FieldKind, Schema};
+use nvtxw_backend::{
+    Correlation, EntryType, Enum, EventKind, Field, FieldKind, FieldRole, Schema, SchemaRole,
+};
 
 use super::annotation::known;
 use super::encoder::{Tables, intern};
@@ -52,7 +54,7 @@ impl Head {
     }
 }
 
-/// The annotations of a schema's events, and what joins these with others.
+/// The annotations of a schema's events but for those of colours, and what joins these with others.
 pub(super) struct Args(Vec<Arg>);
 
 /// An annotation, or something else that comes of a field.
@@ -112,6 +114,13 @@ impl Args {
             flows: Vec::new(),
         };
         let mut args = Vec::new();
+        if schema.role() == SchemaRole::Event(EventKind::RangeStart) {
+            let mut fields = schema.fields().iter();
+            let id = fields.rfind(|field| field.role() == FieldRole::RangeId)?;
+            if !id.is_hidden() {
+                args.push(Arg::attribute(id, Load::U64, builder.texts)?);
+            }
+        }
         for field in schema.fields().iter().filter(|field| !field.is_attribute()) {
             builder.field(field, 0, Level::EVENT, &mut args)?;
         }
@@ -548,11 +557,12 @@ impl Arg {
         write_some(slice::from_mut(self), payload, texts, room, len)
     }
 
-    /// The annotation that tells a colour of this field; `None` if its name has no number.
-    pub(super) fn color(field: &Field, texts: &mut Tables) -> Option<Self> {
+    /// The annotation that tells an attribute of this field; `None` if it is not near, or its name has no number.
+    pub(super) fn attribute(field: &Field, load: Load, texts: &mut Tables) -> Option<Self> {
+        let offset = is_near(field.offset()).then_some(field.offset())?;
         let name = known(field.name(), texts)?;
-        let head = Head::new(event::ANNOTATIONS, Some(name), load_tag(Load::U32));
-        Some(Self::number(head, field.offset(), Load::U32))
+        let head = Head::new(event::ANNOTATIONS, Some(name), load_tag(load));
+        Some(Self::number(head, offset, load))
     }
 }
 

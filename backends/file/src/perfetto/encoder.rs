@@ -144,31 +144,43 @@ impl Encoder {
                 if let Some(color) = event.color() {
                     self.color(event, color, out);
                 }
-                if event.kind() == EventKind::RangeStart {
-                    self.range_id(event, out);
-                }
             }
             Half::Second(first) => self.changes(event, domain, first, out),
+        }
+        let is_first = matches!(half, Half::First);
+        let payload = plain.filter(|_| is_first);
+        if let Some(payload) = payload
+            && let Self {
+                plans,
+                texts,
+                copied,
+                ..
+            } = self
+            && let schema = event.schema()
+            && let plan = plans.get(schema, || Plan::new(schema, texts))
+            && plan.write_usual(payload, copied, texts, out)
+        {
+            return;
+        }
+        if is_first && event.kind() == EventKind::RangeStart {
+            self.range_id(event, out);
         }
         let Self {
             texts,
             plans,
             names,
             flows,
-            copied,
             ..
         } = self;
         flows.clear();
-        match plain {
-            Some(payload) if matches!(half, Half::First) => {
+        match payload {
+            Some(payload) => {
                 let schema = event.schema();
                 let plan = plans.get(schema, || Plan::new(schema, texts));
-                if !plan.write_usual(payload, copied, texts, out) {
-                    let mut annotator = Annotator::new(out, texts, names, flows);
-                    plan.write(event, payload, &mut annotator);
-                }
+                let mut annotator = Annotator::new(out, texts, names, flows);
+                plan.write(event, payload, &mut annotator);
             }
-            _ => event.visit(&mut Annotator::new(out, texts, names, flows)),
+            None => event.visit(&mut Annotator::new(out, texts, names, flows)),
         }
         for &flow in &*flows {
             out.fixed64(event::FLOW_IDS, flow);

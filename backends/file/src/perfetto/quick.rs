@@ -14,7 +14,7 @@ use super::head::Lane;
 use crate::base::shift_both;
 use crate::clock::Line;
 use crate::format::Ranges;
-use crate::plain::{Copied, Near, Usual};
+use crate::plain::{Copied, Load, Near, Usual};
 use crate::proto::{Room, SLOT, Slot, Steady, VARINT, Writer, small_pair, tag, tag_byte};
 use crate::timeline::{Base, Latest, WholeRange};
 
@@ -45,7 +45,7 @@ impl Quick {
         let mut fields = schema.fields().iter();
         let is_color = |field: &&Field| field.role() == FieldRole::Color && !field.is_hidden();
         let color = match fields.rfind(is_color) {
-            Some(field) => Some(Arg::color(field, texts)?),
+            Some(field) => Some(Arg::attribute(field, Load::U32, texts)?),
             None => None,
         };
         Some(Self { usual, color })

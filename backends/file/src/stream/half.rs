@@ -105,9 +105,17 @@ impl<F: Format> StreamIn<F> {
     }
 
     /// Ends the ranges of this stream that others have ended.
+    #[inline]
     pub(super) fn take_mail(&mut self) {
-        for end in self.mailbox.take() {
-            if self.end_from_elsewhere(&end).is_err() {
+        if let Some(ends) = self.mailbox.take() {
+            self.end_from_others(&ends);
+        }
+    }
+
+    #[cold]
+    fn end_from_others(&mut self, ends: &[ForeignEnd]) {
+        for end in ends {
+            if self.end_from_elsewhere(end).is_err() {
                 // The range stays open.
                 self.timeline.tally.refused += 1;
             }
