@@ -286,6 +286,10 @@ impl FormatStream for ChromeStream {
     fn leave(&mut self) -> Option<Left> {
         Some(self.lines.leave())
     }
+
+    fn counters(left: &Left) -> impl Iterator<Item = TrackId> {
+        left.counters.iter().map(|(track, _)| *track)
+    }
 }
 
 /// Counters are drawn: their numbers stay such, however great.

@@ -6,6 +6,7 @@
 
 use std::fmt::Display;
 use std::io;
+use std::iter;
 use std::sync::Arc;
 
 use nvtxw_backend::{Event, Result, Schema, ScopeRef, StreamInfo, Time};
@@ -251,6 +252,11 @@ pub(crate) trait FormatStream: Send + 'static {
     /// What is needed to write the stream's events once more, after all else. `None` if they aren't.
     fn leave(&mut self) -> Option<Self::Left> {
         None
+    }
+
+    /// The tracks of a stream's counters, which others may write to as well.
+    fn counters(_left: &Self::Left) -> impl Iterator<Item = TrackId> {
+        iter::empty()
     }
 }
 

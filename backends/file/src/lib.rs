@@ -66,7 +66,8 @@
 //!   description. Differences to the sample before are marked as such, so that readers sum them up;
 //!   each stream has a sum and a track of its own. A sample without a value is 0 if it is zero, the
 //!   value before if it is unchanged (nothing if there is none), NaN if it is unavailable (nothing in
-//!   a sum).
+//!   a sum). Values of one time stay in the order in which they came, also of a stream that is closed and opened
+//!   again.
 //! - **Attributes** of the file: `nvtxw.session`, `nvtxw.producer`, `nvtxw.time_base` (add it to the
 //!   file's times to get the original ones); the domains that streams were opened in, `nvtxw.domain.0`,
 //!   their resources, `nvtxw.resource.0` with `.type`, `.identifier` and `.domain`, and their schemas

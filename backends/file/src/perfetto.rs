@@ -246,4 +246,8 @@ impl FormatStream for PerfettoStream {
     fn leave(&mut self) -> Option<Left> {
         Some(self.packets.leave())
     }
+
+    fn counters(left: &Left) -> impl Iterator<Item = TrackId> {
+        left.counters.iter().copied()
+    }
 }

@@ -17,6 +17,7 @@ use crate::config::{FormatName, Settings};
 use crate::domains::Domains;
 use crate::flusher::{Flush, Flusher};
 use crate::format::{Again, Fact, Format, FormatStream};
+use crate::ids::IdSet;
 #[cfg(feature = "parquet")]
 use crate::parquet::Parquet;
 use crate::perfetto::Perfetto;
@@ -72,6 +73,8 @@ struct AllClosed<L> {
 
 /// What is kept of a stream that is closed. There may be very many.
 pub(crate) struct Closed<L> {
+    /// Among the streams of the session, from 0.
+    pub(crate) number: u32,
     /// What depends on whether it is written once more: nesting ranges that overlap another one by part.
     pub(crate) overlapping_pushpop: u64,
     /// What was written by which clocks, as they were known then.
@@ -252,8 +255,10 @@ impl<F: Format> SessionIn<F> {
 
     /// Puts streams in order that are not, and gives events the times that they have by now. Returns
     /// `all` that streams met, with what they meet here; and the error that this met, if it was to be expected that it can be.
-    fn settle(&self, closed: Vec<Closed<Left<F>>>, mut all: Tally) -> (Tally, Result<()>) {
+    fn settle(&self, mut closed: Vec<Closed<Left<F>>>, mut all: Tally) -> (Tally, Result<()>) {
         let mut streams = Vec::new();
+        // One that is opened once more goes on where it was.
+        closed.sort_by_key(|stream| stream.number);
         for stream in closed {
             let history = stream.history.iter();
             let moved =
@@ -271,6 +276,15 @@ impl<F: Format> SessionIn<F> {
                 streams.push((is_settled, met, Again { left, times }));
             } else {
                 all += met;
+            }
+        }
+        // What others have at one time on a counter stays behind what it was behind.
+        let mut counters = IdSet::default();
+        for (is_settled, _, Again { left, .. }) in &mut streams {
+            let of_stream = || F::Stream::counters(left);
+            *is_settled &= !of_stream().any(|counter| counters.contains(&counter));
+            if !*is_settled {
+                counters.extend(of_stream());
             }
         }
         let is_any_again = streams.iter().any(|(is_settled, ..)| !is_settled);

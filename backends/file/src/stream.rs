@@ -416,6 +416,7 @@ impl<F: Format> Stream for StreamIn<F> {
         };
         let history = mem::take(&mut self.history).into_iter();
         let closed = Closed {
+            number: self.number,
             overlapping_pushpop: mem::take(&mut tally.overlapping_pushpop),
             history: history.filter(|(_, written)| written.count > 0).collect(),
             marks,

@@ -9,7 +9,7 @@ use crate::arrivals::{
 };
 use crate::reader::{Arg, Number, Trace};
 use crate::replay::Random;
-use crate::table::words;
+use crate::table::{Plain, words};
 use crate::{Run, families};
 
 #[test]
@@ -51,6 +51,48 @@ fn check_any_order(format: &str, seeds: u64) {
         assert_eq!(Rows::of(&merged(run)), want, "seed {seed}, ends elsewhere");
     }
     assert!(late > 2 * seeds as i64, "{late}");
+}
+
+/// Readers take the last one in the file for what holds from there on.
+#[test]
+fn values_of_one_time_keep_their_order_where_a_stream_is_opened_again() {
+    for format in FORMATS {
+        // Which of the three times the stream is out of order.
+        for late in 0..3 {
+            for lingers in [false, true] {
+                let run = Run::with(&format!("{format}|window=2"));
+                let domain = run.session.domain("");
+                let plain = Plain::new(domain);
+                let entry_type = EntryType::Int64.to_raw();
+                let counter = domain.counter("load", entry_type, 0, None);
+                let name = domain.string("step") as i64;
+                for opened in 0..3 {
+                    let mut stream = run.session.stream("main", domain, 0);
+                    if lingers && opened == 0 {
+                        let started = words(&[1, 7, name]);
+                        stream.event(&[(plain.start, &started)]).unwrap();
+                    }
+                    for value in 0..8_i64 {
+                        let value = opened * 10 + value;
+                        stream.sample(100, counter, &value.to_ne_bytes()).unwrap();
+                    }
+                    if opened == late {
+                        for start in [50, 60, 70, 80, 20] {
+                            let range = words(&[start, 90, name]);
+                            stream.event(&[(plain.startend, &range)]).unwrap();
+                        }
+                    }
+                    stream.close().unwrap();
+                }
+                let trace = merged(run);
+                let values: Vec<_> = trace.values.iter().map(|(_, _, value, _)| *value).collect();
+                let want: Vec<_> = (0..3)
+                    .flat_map(|opened| (0..8).map(move |value| Number::Int(opened * 10 + value)))
+                    .collect();
+                assert_eq!(values, want, "{format}, {late}, {lingers}");
+            }
+        }
+    }
 }
 
 #[test]
