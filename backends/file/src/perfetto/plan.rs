@@ -1,6 +1,6 @@
 //! How the payloads of a schema become annotations, worked out once.
 
-use nvtxw_backend::{Event, Field, Schema};
+use nvtxw_backend::{Event, Field, FieldKind, Schema};
 
 use super::annotation::{Annotator, known};
 use super::arg::{Args, Head, load_tag};
@@ -98,7 +98,9 @@ fn step(field: &Field, texts: &mut Tables) -> Option<Step> {
         return Some(other);
     }
     if field.is_hidden() {
-        return None;
+        // What is in it may join events.
+        let has_fields = matches!(field.kind(), FieldKind::Struct(_) | FieldKind::Union(_));
+        return has_fields.then_some(other);
     }
     let Some(load) = Load::of(field) else {
         return Some(other);

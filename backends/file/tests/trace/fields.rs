@@ -381,3 +381,35 @@ fn values_of_enums_and_truths_are_in_words_again_and_again() {
         assert_eq!(range.args, want);
     }
 }
+
+#[test]
+fn what_is_hidden_joins_events_whatever_is_beside_it() {
+    for more in [EntryType::UInt32, EntryType::Char32] {
+        let run = Run::new();
+        let domain = run.session.domain("");
+        let joined = Entry {
+            correlation: Some([5; 16]),
+            ..entry(EntryType::UInt64, c"joined")
+        };
+        let inner = domain.schema("inner", 0, 8, &[joined]);
+        let entries = [
+            time(c"time", NVTX_PAYLOAD_ENTRY_FLAG_MARK),
+            Entry {
+                flags: NVTX_PAYLOAD_ENTRY_FLAG_HIDE,
+                ..of(inner, c"inner")
+            },
+            entry(more, c"one"),
+            entry(more, c"other"),
+        ];
+        let mark = domain.schema("tick", EventKind::Mark.to_raw(), 24, &entries);
+        let mut stream = run.session.stream("main", domain, 0);
+        for at in [1, 2] {
+            let payload = words(&[at, 77, 65]);
+            stream.event(&[(mark, &payload)]).unwrap();
+        }
+        let trace = run.read();
+        let flows: Vec<_> = trace.instants.iter().map(|mark| &mark.flows).collect();
+        assert_eq!(flows.len(), 2);
+        assert_eq!((flows[0], flows[0].len()), (flows[1], 1), "{more:?}");
+    }
+}
