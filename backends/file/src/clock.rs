@@ -26,7 +26,7 @@ pub(crate) use self::relation::Line;
 use self::relation::{Contradiction, Relation};
 use self::route::Route;
 
-pub(crate) use self::reader::{ClockReader, Past};
+pub(crate) use self::reader::{ClockReader, Past, Tick};
 pub(crate) use self::time_map::{Side, TimeMap};
 
 /// The clocks of a session, and what is known of them together.
@@ -103,6 +103,13 @@ impl Clocks {
     /// The present route of a clock.
     fn route(&self, clock: usize) -> Arc<Route> {
         self.read().route(clock)
+    }
+
+    /// The nanosecond in which a tick begins, if 64 bits hold it.
+    pub(crate) fn nanoseconds(&self, tick: Tick) -> Option<i64> {
+        let state = self.read();
+        let route = state.route(tick.clock);
+        route.nanoseconds(tick.ticks, &state.relations)
     }
 
     /// Whether a newer route is the same for all ticks.

@@ -9,6 +9,7 @@ use std::{iter, mem};
 
 use nvtxw_backend::{Schema, StreamInfo};
 
+use crate::clock::Tick;
 use crate::ids::IdMap;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,7 +29,7 @@ struct Same {
 struct Open {
     /// The number of its stream.
     stream: u32,
-    start: i64,
+    start: Tick,
     mailbox: Arc<Mailbox>,
 }
 
@@ -109,7 +110,7 @@ impl Mailbox {
 
 impl OpenRanges {
     /// A stream has started a range. None with its ID is open there.
-    pub(crate) fn start(&self, id: u64, stream: u32, start: i64, mailbox: &Arc<Mailbox>) {
+    pub(crate) fn start(&self, id: u64, stream: u32, start: Tick, mailbox: &Arc<Mailbox>) {
         let mailbox = Arc::clone(mailbox);
         let open = Open {
             stream,
@@ -149,8 +150,13 @@ impl OpenRanges {
     }
 
     /// Another stream than the one that started it ends a range at `time`: that which was started in
-    /// its domain, else the one that was started at all.
-    pub(crate) fn end_elsewhere(&self, end: ForeignEnd, time: i64) -> Result<(), NoRange> {
+    /// its domain, else the one that was started at all. `time_of` tells when that was by what is known now.
+    pub(crate) fn end_elsewhere(
+        &self,
+        end: ForeignEnd,
+        time: i64,
+        time_of: impl FnOnce(Tick) -> Option<i64>,
+    ) -> Result<(), NoRange> {
         let mut shard = self.shard(end.id);
         let Entry::Occupied(same) = shard.entry(end.id) else {
             return Err(NoRange::Unknown);
@@ -166,7 +172,7 @@ impl OpenRanges {
         let [(index, start)] = meant[..] else {
             return Err(NoRange::Ambiguous(meant.len()));
         };
-        if time < start {
+        if let Some(start) = time_of(start).filter(|start| time < *start) {
             return Err(NoRange::Later(start));
         }
         take(same, index).mailbox.put(end);

@@ -32,6 +32,14 @@ struct Clock {
     line: Option<Line>,
 }
 
+/// What a clock shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Tick {
+    /// Among the clocks of the session.
+    pub(super) clock: usize,
+    pub(super) ticks: i64,
+}
+
 /// A clock as it was known at some time.
 #[derive(Clone)]
 pub(crate) struct Past {
@@ -112,6 +120,12 @@ impl ClockReader {
             _ => clock.find(ticks, &self.clocks),
         };
         time.ok_or_else(|| clock.unfit(ticks, &self.clocks))
+    }
+
+    /// For other streams.
+    pub(crate) fn tick(&self, number: u8, ticks: i64) -> Tick {
+        let clock = self.read[usize::from(number)].number;
+        Tick { clock, ticks }
     }
 
     /// The part of the clock's way where the last times were, if both numbers are of one clock.

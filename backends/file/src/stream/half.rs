@@ -51,8 +51,10 @@ impl<F: Format> StreamIn<F> {
                     )));
                 }
                 let fields = encode(&mut self.fields, &mut self.out, event, Half::First)?;
+                let [clock, _] = self.timeline.clocks;
                 self.timeline.start(place, time, id, fields);
-                (self.shared.ranges).start(id, self.number, time, &self.mailbox);
+                let tick = self.clocks.tick(clock, event.time().start());
+                (self.shared.ranges).start(id, self.number, tick, &self.mailbox);
             }
             EventKind::RangeEnd => {
                 self.take_mail();
@@ -100,7 +102,8 @@ impl<F: Format> StreamIn<F> {
             schema: Arc::clone(event.schema()),
             bytes: bytes.to_vec(),
         };
-        let ended = self.shared.ranges.end_elsewhere(end, time);
+        let time_of = |tick| self.shared.clocks.nanoseconds(tick);
+        let ended = self.shared.ranges.end_elsewhere(end, time, time_of);
         ended.map_err(|reason| self.no_range(id, time, reason))
     }
 

@@ -364,3 +364,22 @@ fn what_has_begun_in_the_file_gets_the_time_that_its_clock_tells_later() {
         }
     }
 }
+
+#[test]
+fn another_stream_ends_a_range_whose_start_has_another_time_by_then() {
+    for format in FORMATS {
+        let run = Run::with(format);
+        let schemas = Schemas::new(run.session.domain(""));
+        let [mut one, mut other] =
+            ["one", "other"].map(|name| run.session.stream(name, schemas.domain, 0));
+        let step = |kind| Step::Event(kind, [1; 2], [1200; 2], 1);
+        assert!(schemas.take(&mut one, step(EventKind::RangeStart)));
+        // It started at 700 before.
+        let clocks = [CLOCKS[1], CLOCKS[2]];
+        one.sync(clocks, [ticks(1, 1200), 300]).unwrap();
+        assert!(schemas.take(&mut other, step(EventKind::RangeEnd)));
+        let trace = merged(run);
+        let range = trace.range("event 1");
+        assert_eq!((range.start, range.end), (300, Some(300)), "{format}");
+    }
+}
