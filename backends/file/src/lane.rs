@@ -358,6 +358,14 @@ impl Lanes {
         }
     }
 
+    /// Gives the ends that wait times that are known by now; `moved` has them for clock and time.
+    pub(crate) fn retime(&mut self, mut moved: impl FnMut(u8, i64) -> Option<i64>) {
+        let slices = self.lanes.iter_mut().flat_map(|lane| &mut lane.slices);
+        for ((end, clock), _) in slices.filter_map(|slice| slice.asked.as_deref_mut()) {
+            *end = moved(*clock, *end).unwrap_or(*end);
+        }
+    }
+
     /// Puts a range that was started on a lane of its own, as it may stay open. Any end would have told
     /// a better one.
     pub(crate) fn place_alone(&mut self, new: Candidate) -> u32 {

@@ -243,6 +243,8 @@ pub(crate) struct Timeline {
     pub(crate) is_precise: bool,
     /// What the times of what comes next are made with.
     epoch: u32,
+    /// The epoch of the times that were retimed last.
+    held_epoch: u32,
     /// By clock.
     written: Vec<Written>,
     marks: Marks,

@@ -103,6 +103,11 @@ impl Timeline {
             self.tally.before_sync += part.retime(&mut before, &mut moved);
         }
         self.retime_halves(&mut moved);
+        // What lanes hold has the times of what was written before.
+        let held = mem::replace(&mut self.held_epoch, self.epoch);
+        for place in &mut self.places {
+            place.lanes.retime(|clock, time| moved(held, clock, time));
+        }
         let items = self.old.all().iter().chain(self.new.all().iter());
         self.sorted = items.is_sorted_by_key(Item::key);
     }

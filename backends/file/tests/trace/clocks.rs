@@ -383,3 +383,34 @@ fn another_stream_ends_a_range_whose_start_has_another_time_by_then() {
         assert_eq!((range.start, range.end), (300, Some(300)), "{format}");
     }
 }
+
+#[test]
+fn an_end_that_waits_for_an_inner_one_gets_the_time_that_is_known_then() {
+    for format in FORMATS {
+        let run = Run::with(&format!("{format}|window=2"));
+        let schemas = Schemas::new(run.session.domain(""));
+        let mut stream = run.session.stream("main", schemas.domain, 0);
+        let mut take = |kind, clock, at, number| {
+            let step = Step::Event(kind, [clock; 2], [at; 2], number);
+            assert!(schemas.take(&mut stream, step));
+        };
+        take(EventKind::RangePush, 2, 1000, 1);
+        take(EventKind::RangePush, 2, 1010, 2);
+        for number in 10..16 {
+            take(EventKind::Mark, 2, 1100, number);
+        }
+        // The outer one ends first: at 1400, by what is known.
+        take(EventKind::RangePop, 2, 1500, 0);
+        take(EventKind::RangePop, 1, 1900, 0);
+        let clocks = [CLOCKS[1], CLOCKS[2]];
+        let mut other = run.session.stream("other", schemas.domain, 0);
+        other.sync(clocks, [ticks(1, 1900), 1450]).unwrap();
+        for number in 20..26 {
+            take(EventKind::Mark, 2, 1600, number);
+        }
+        let trace = merged(run);
+        let times = |name| (trace.range(name).start, trace.range(name).end);
+        assert_eq!(times("event 1"), (1000, Some(1450)), "{format}");
+        assert_eq!(times("event 2"), (1010, Some(1500)), "{format}");
+    }
+}
