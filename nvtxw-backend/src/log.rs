@@ -1,10 +1,12 @@
-//! Diagnostics: every refusal is reported, with its reason.
+//! Diagnostics: every refusal is reported, with its reason, and what is wrong with a call that is
+//! [taken all the same](crate::StreamInfo::report), without a code.
 //!
 //! A producer in the same program can get the reason with the code, any other gets the code alone. The reasons go to the hook
 //! that [`set_hook`] sets, by default to standard error, there at most 20 of a session, and 20 of all that is on no
 //! session, with a line that says so. The environment variable `NVTXW_LOG=off` silences that default. How many there were a session is
 //! [told](crate::Session::note_refusals) at its end.
 
+use std::fmt;
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Weak};
@@ -45,6 +47,37 @@ impl Account {
         let _ = self.open.set(Arc::downgrade(session));
     }
 
+    fn report<'a>(
+        &'a self,
+        member: &'static str,
+        object: &'a str,
+        refusal: &'a Refusal,
+        is_refused: bool,
+    ) -> Report<'a> {
+        Report {
+            member,
+            object,
+            session: self.session.as_deref().unwrap_or_default(),
+            refusal,
+            is_refused,
+        }
+    }
+
+    /// Shows it to the hook, or on standard error.
+    fn show(&self, report: &Report<'_>) {
+        let hook = *lock(&HOOK);
+        // A hook is the backend's code, which may panic; whoever else is told is told nevertheless.
+        let _ = catch(|| match hook {
+            Some(hook) => hook(report),
+            None => write_line(report, self),
+        });
+    }
+
+    /// Shows what was wrong with a call that was taken.
+    pub(crate) fn remark(&self, member: &'static str, object: &str, refusal: &Refusal) {
+        self.show(&self.report(member, object, refusal, false));
+    }
+
     /// Tells the session's backend of a refusal. False if it is no more, or not yet.
     fn tell(&self, report: &Report<'_>) -> bool {
         let Some(session) = self.open.get().and_then(Weak::upgrade) else {
@@ -57,7 +90,7 @@ impl Account {
     }
 }
 
-/// A refusal, and of what.
+/// A refusal, or what was wrong with a call that was taken, and of what.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'a> {
     /// The function that was called, by its name in the table: `EventWrite`, for example.
@@ -68,6 +101,9 @@ pub struct Report<'a> {
     pub session: &'a str,
     /// The code and the reason.
     pub refusal: &'a Refusal,
+    /// Whether the call was refused. Else it was taken, and this was wrong with it [all the same](crate::StreamInfo::report):
+    /// the producer gets no code.
+    pub is_refused: bool,
 }
 
 process_wide! {
@@ -99,18 +135,8 @@ pub(crate) fn report(
     static OUTSIDE: LazyLock<Account> = LazyLock::new(Account::default);
 
     let account = account.unwrap_or(&OUTSIDE);
-    let report = Report {
-        member,
-        object,
-        session: account.session.as_deref().unwrap_or_default(),
-        refusal,
-    };
-    let hook = *lock(&HOOK);
-    // A hook is the backend's code, which may panic; the others are told nevertheless.
-    let _ = catch(|| match hook {
-        Some(hook) => hook(&report),
-        None => write_line(&report, account),
-    });
+    let report = account.report(member, object, refusal, true);
+    account.show(&report);
     if account.tell(&report) {
         return;
     }
@@ -131,18 +157,24 @@ fn write_line(report: &Report<'_>, account: &Account) {
             object,
             session,
             refusal,
+            is_refused,
         } = *report;
+        let problem: &dyn fmt::Display = match is_refused {
+            true => refusal,
+            // A code would say that it was.
+            false => &refusal.reason(),
+        };
         match (object, session) {
-            ("", "") => write(format_args!("nvtxw: {member}: {refusal}")),
+            ("", "") => write(format_args!("nvtxw: {member}: {problem}")),
             // What has no name: the default domain, for example.
             ("", session) => write(format_args!(
-                "nvtxw: {member} in session {session:?}: {refusal}"
+                "nvtxw: {member} in session {session:?}: {problem}"
             )),
             _ if session == object => {
-                write(format_args!("nvtxw: {member} on {object:?}: {refusal}"));
+                write(format_args!("nvtxw: {member} on {object:?}: {problem}"));
             }
             _ => write(format_args!(
-                "nvtxw: {member} on {object:?} of session {session:?}: {refusal}"
+                "nvtxw: {member} on {object:?} of session {session:?}: {problem}"
             )),
         }
     } else {
@@ -162,6 +194,6 @@ fn write_line(report: &Report<'_>, account: &Account) {
 }
 
 /// Unlike `eprintln!`, doesn't panic where standard error is closed.
-fn write(line: std::fmt::Arguments<'_>) {
+fn write(line: fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -10,7 +10,7 @@ use crate::call::StreamAttributes;
 use crate::domain::Domain;
 use crate::event::Payload;
 use crate::handle::{Kind, Slots};
-use crate::log::{self, Account};
+use crate::log::Account;
 use crate::panic::{catch, catch_poisoning};
 use crate::refusal::{Cause, IdKind, Refusal, Result};
 use crate::scope::ScopeRef;
@@ -149,8 +149,7 @@ impl StreamInfo {
     /// Tells the [log](crate::log) what was wrong with a call of `member` on this stream that was taken: that only later calls
     /// showed it, for example. It counts as no refusal, and the producer gets no code for it.
     pub fn report(&self, member: &'static str, refusal: &Refusal) {
-        // A hook that panics is no reason to refuse the call that this is told in.
-        let _ = catch(|| log::report(member, &self.name, refusal, Some(&self.account)));
+        self.account.remark(member, &self.name, refusal);
     }
 
     #[inline]

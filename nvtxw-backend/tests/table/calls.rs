@@ -55,6 +55,7 @@ impl Session for Witness {
             object,
             session,
             refusal,
+            ..
         } = report;
         note(
             &self.0,
