@@ -2,8 +2,11 @@
 //! any other event.
 
 use super::field::{event, packet, trace};
-use crate::proto::{SMALL, Tail, Writer, tag_byte, varint};
+use crate::proto::{SMALL, Tail, Writer, any_varint, tag_byte, varint};
 use crate::track::TrackId;
+
+/// The longest message whose length takes one byte.
+pub(super) const SHORT: usize = 0x7F;
 
 /// What all events of a sequence begin with: its number and the flags. In the packets of a range that
 /// was declared to nest these stand the other way round: readers take fields in any order, and who
@@ -50,7 +53,30 @@ impl Lane {
         })
     }
 
-    /// The same with the tail of the timestamp in front of each event.
+    /// Appends the packet of an event of the kind that it is for. `None` if that is not short, or there is no room yet.
+    #[inline]
+    pub(super) fn write(&self, time: u64, fields: &[u8], out: &mut Writer) -> Option<()> {
+        let (time, more) = any_varint(time);
+        let event = self.start.1 - 2 + fields.len();
+        let packet = self.head.len - 2 + time.1 + more.1 + 2 + event;
+        if packet > SHORT {
+            return None;
+        }
+        let mut out = out.slot()?;
+        out.word(self.head.word | (packet as u64) << 8, self.head.len);
+        out.word(time.0, time.1);
+        out.word(more.0, more.1);
+        out.word(self.start.0 | (event as u64) << 8, self.start.1);
+        out.try_with(|room, len| {
+            room.get_mut(len..len + fields.len())?
+                .copy_from_slice(fields);
+            Some(len + fields.len())
+        })?;
+        out.keep();
+        Some(())
+    }
+
+    /// The lane with the tail of the timestamp in front of each event.
     #[inline]
     pub(super) fn behind(self, tail: Tail) -> Option<Self> {
         let event = |(word, len)| (tail.before(word), len + tail.len());

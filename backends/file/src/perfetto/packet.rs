@@ -405,8 +405,14 @@ impl Packets {
 
     fn event(&mut self, kind: u64, track: TrackId, time: i64, nests: bool, fields: &[u8]) {
         let (track, time) = self.begin_event(track, time);
-        let (head, out) = (self.heads[usize::from(nests)], &mut self.outlet.out);
-        head.event(out, kind, track, time, fields.len(), |out| {
+        let (nests, out) = (usize::from(nests), &mut self.outlet.out);
+        if let Some(head) = self.ready_heads[nests]
+            && let Some(lane) = Lane::new(head, kind, track)
+            && lane.write(time, fields, out).is_some()
+        {
+            return;
+        }
+        self.heads[nests].event(out, kind, track, time, fields.len(), |out| {
             out.raw(fields);
         });
     }

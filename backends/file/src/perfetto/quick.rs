@@ -10,7 +10,7 @@ use nvtxw_backend::{Field, FieldRole, Schema};
 use super::arg::{Arg, Args};
 use super::encoder::Tables;
 use super::field::event;
-use super::head::Lane;
+use super::head::{Lane, SHORT};
 use crate::base::shift_both;
 use crate::clock::Line;
 use crate::format::Ranges;
@@ -21,9 +21,6 @@ use crate::timeline::{Base, Latest, WholeRange};
 /// Tags, each of one byte.
 const NAME_IID: u64 = tag_byte(event::NAME_IID, false);
 const CATEGORY_IIDS: u64 = tag_byte(event::CATEGORY_IIDS, false);
-
-/// The longest message whose length takes one byte.
-const SHORT: usize = 0x7F;
 
 /// The longest packet of a start that leaves room in a slot for longer lengths, and for the end's packet.
 const LONGEST: usize = SLOT - 64;
