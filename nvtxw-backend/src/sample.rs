@@ -165,21 +165,13 @@ impl<'a> CounterBatch<'a> {
     /// through with the batch.
     #[inline]
     pub fn samples(&self) -> impl Iterator<Item = CounterSample<'a>> {
-        let is_bare = self.counter.is_bare();
-        let (steps, mut rest, mut indices) = (self.steps(), self.bytes, 0..);
-        std::iter::from_fn(move || {
-            loop {
-                let index = indices.next()?;
-                let sample = match is_bare {
-                    true => self.next_bare(index, &mut rest),
-                    false => self.next_found(index, &mut rest, &steps),
-                };
-                match sample? {
-                    Ok(sample) => return Some(sample),
-                    Err(refusal) => self.refusals.note(index, refusal),
-                }
-            }
-        })
+        Samples {
+            batch: self,
+            is_bare: self.counter.is_bare(),
+            steps: self.steps(),
+            rest: self.bytes,
+            index: 0,
+        }
     }
 
     /// Refuses the only sample, of these bytes, if it is bad.
@@ -295,6 +287,37 @@ impl<'a> CounterBatch<'a> {
         }
         let len = self.len();
         self.refusals.finish("sample", len, tally)
+    }
+}
+
+/// The samples of a batch.
+struct Samples<'b, 'a> {
+    batch: &'b CounterBatch<'a>,
+    is_bare: bool,
+    steps: Steps,
+    /// The bytes of those that are left.
+    rest: &'a [u8],
+    /// Of the next one.
+    index: usize,
+}
+
+impl<'a> Iterator for Samples<'_, 'a> {
+    type Item = CounterSample<'a>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<CounterSample<'a>> {
+        loop {
+            let (batch, index) = (self.batch, self.index);
+            self.index += 1;
+            let sample = match self.is_bare {
+                true => batch.next_bare(index, &mut self.rest),
+                false => batch.next_found(index, &mut self.rest, &self.steps),
+            };
+            match sample? {
+                Ok(sample) => return Some(sample),
+                Err(refusal) => batch.refusals.note(index, refusal),
+            }
+        }
     }
 }
 
