@@ -1,5 +1,6 @@
 //! What a session's name and config say about its file.
 
+use std::ffi::CStr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -94,7 +95,14 @@ impl FormatName {
 
 impl Settings {
     pub(crate) fn new(request: &SessionRequest<'_>) -> Result<Self> {
-        Self::parse(request.name(), |key| request.config().get(key))
+        let mut settings = Self::parse(request.name(), |key| request.config().get(key))?;
+        let text = request.config_text().unwrap_or_default();
+        if text.to_str().is_err()
+            && let Some(path) = path_in_bytes(text)
+        {
+            settings.path = path;
+        }
+        Ok(settings)
     }
 
     fn parse<'a>(name: Option<&str>, get: impl Fn(&str) -> Option<&'a str>) -> Result<Self> {
@@ -210,6 +218,27 @@ fn bad(key: &str, value: &str, accepted: &str) -> Refusal {
     Refusal::invalid(format!(
         "config key `{key}` has the value `{value}`; accepted: {accepted}"
     ))
+}
+
+/// The path that a config names which is not all UTF-8, as this may be in the path.
+#[cfg(unix)]
+fn path_in_bytes(config: &CStr) -> Option<PathBuf> {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    use nvtxw_backend::Config;
+
+    // With a character for each byte: what a config is taken apart by is ASCII.
+    let text: String = config.to_bytes().iter().copied().map(char::from).collect();
+    let config = Config::parse(&text);
+    let path = config.get("path")?.chars().map(|byte| byte as u8);
+    Some(OsString::from_vec(path.collect()).into())
+}
+
+/// Systems whose paths are no bytes.
+#[cfg(not(unix))]
+fn path_in_bytes(_config: &CStr) -> Option<PathBuf> {
+    None
 }
 
 fn file_name(session: Option<&str>, extension: &str) -> Result<PathBuf> {

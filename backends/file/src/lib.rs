@@ -19,7 +19,7 @@
 //! | `part` | Parquet: rows of a file, 1 to 2^40 | 1048576 |
 //! | `merge` | `true`, `1`, `yes`: what is out of order is put in order when the session ends; `false`, `0`, `no` | `true` |
 //!
-//! Unknown keys are ignored; a known key with a bad value is `INVALID_ARGUMENT`.
+//! Unknown keys are ignored; a known key with a bad value is `INVALID_ARGUMENT`. A path need not be UTF-8 where paths are bytes.
 //!
 //! # What is in a Perfetto file
 //!

@@ -40,6 +40,39 @@ fn an_existing_file_is_not_overwritten_unless_asked() {
     assert_eq!(trace.attributes["nvtxw.time_base"], Arg::Int(0));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_path_is_taken_byte_by_byte() {
+    use std::ffi::{CString, OsStr};
+    use std::os::unix::ffi::OsStrExt;
+
+    let mut formats = vec!["perfetto", "chrome", "capture"];
+    if cfg!(feature = "parquet") {
+        formats.push("parquet");
+    }
+    for format in formats {
+        let dir = TempDir::new();
+        let name = OsStr::from_bytes(b"\xE9t\xE9 \xFF");
+        let path = dir.path().join(name);
+        let config = [b"# \xE9\n path = ", path.as_os_str().as_bytes(), b" | "].concat();
+        let config = CString::new([&config[..], format.as_bytes()].join(&b"format="[..])).unwrap();
+        let begin = || Session::begin_with("x", &config);
+        let session = begin().unwrap();
+        let domain = session.domain("");
+        let plain = Plain::new(domain);
+        let mut stream = session.stream("main", domain, 0);
+        let payload = words(&[1, domain.string("tick") as i64]);
+        stream.event(&[(plain.mark, &payload)]).unwrap();
+        session.end().unwrap();
+        let names = std::fs::read_dir(dir.path()).unwrap();
+        let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, [name]);
+        let told = begin().map(drop).unwrap_err().reason;
+        assert!(told.contains("/\u{FFFD}t\u{FFFD} \u{FFFD}"), "{told}");
+        assert!(told.contains(" exists: "), "{told}");
+    }
+}
+
 #[test]
 fn bad_config_is_named() {
     let (code, reason) = refusal("x", "overwrite=perhaps");

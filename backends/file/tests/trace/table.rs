@@ -80,11 +80,15 @@ unsafe impl Send for Stream {}
 
 impl Session {
     pub fn begin(name: &str, config: &str) -> Result<Self> {
+        Self::begin_with(name, &c(config))
+    }
+
+    pub fn begin_with(name: &str, config: &CStr) -> Result<Self> {
         set_hook(Some(|report: &Report<'_>| {
             REASONS.with_borrow_mut(|all| all.push(report.refusal.reason().to_owned()));
         }));
         let backend = nvtxw_file::in_process();
-        let (name, config) = (c(name), c(config));
+        let name = c(name);
         let attr = nvtxwSessionAttributes_t {
             structSize: size_of::<nvtxwSessionAttributes_t>(),
             name: name.as_ptr(),
