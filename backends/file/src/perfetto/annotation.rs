@@ -75,7 +75,11 @@ impl Visitor for Annotator<'_> {
         if let Some(correlation) = field.correlation() {
             self.flows.extend(flow(correlation, value));
         }
-        if self.hidden > 0 || field.is_hidden() || value == Value::Registered(None) {
+        if self.hidden > 0 || field.is_hidden() {
+            return;
+        }
+        let is_element = matches!(self.names.levels.last(), Some(Level::Array(_)));
+        if value == Value::Registered(None) && !is_element {
             return;
         }
         let open = self.open(field);
@@ -93,7 +97,8 @@ impl Visitor for Annotator<'_> {
             Value::Address(address) => self.out.uint(annotation::POINTER, address),
             Value::Text(bytes) => self.text(&lossy(bytes)),
             Value::Wide(text) => self.text(&text.to_string()),
-            Value::Registered(None) => {}
+            // What is left out of an array moves all that follow.
+            Value::Registered(None) => self.text("null"),
             Value::Registered(Some(string)) => {
                 let Tables { values, new, .. } = self.texts;
                 let (key, text) = (string.handle(), string.text());

@@ -79,8 +79,10 @@ enum Other {
     Number(Load),
     Truth,
     Choice(Choice),
-    /// A registered string.
-    Handle,
+    /// A registered string, perhaps in an array.
+    Handle {
+        is_element: bool,
+    },
     /// Text of at most so many bytes.
     Text(usize),
     /// An array or a struct.
@@ -163,7 +165,7 @@ impl Arg {
             Other::Number(Load::F32 | Load::F64) => self.head.len + 8,
             Other::Group(args) => self.head.len + args.iter().map(Self::least).sum::<usize>(),
             // Null is not shown, and joins nothing.
-            Other::Handle | Other::Flow(..) => 0,
+            Other::Handle { .. } | Other::Flow(..) => 0,
             Other::Number(_) | Other::Truth | Other::Choice(_) | Other::Text(_) => {
                 self.head.len + 1
             }
@@ -223,8 +225,8 @@ impl Arg {
             }
             Other::Truth => return None,
             Other::Choice(choice) => choice.find(bits(choice.load, payload, offset)?, texts)?,
-            Other::Handle => match u64::from_ne_bytes(payload.bytes(offset)) {
-                0 => return Some(len),
+            Other::Handle { is_element } => match u64::from_ne_bytes(payload.bytes(offset)) {
+                0 => return (!*is_element).then_some(len),
                 handle => texts.values.recent_varint(handle)?,
             },
             Other::Text(size) => {
@@ -446,7 +448,8 @@ impl Builder<'_> {
                 return Some(());
             }
             FieldKind::Scalar(EntryType::RegisteredString) => {
-                Arg::other(text_head, offset, Other::Handle)
+                let is_element = field.count().is_some();
+                Arg::other(text_head, offset, Other::Handle { is_element })
             }
             FieldKind::Scalar(ty) => {
                 let load = Load::of_type(*ty)?;

@@ -58,6 +58,7 @@ fn fields_are_annotations_of_their_type() {
         entry(EntryType::Address, c"address"),
         entry(EntryType::RegisteredString, c"known"),
         entry(EntryType::RegisteredString, c"absent"),
+        array(EntryType::RegisteredString, 3, c"peers"),
         Entry {
             flags: NVTX_PAYLOAD_ENTRY_FLAG_HIDE,
             ..entry(EntryType::Int64, c"hidden")
@@ -87,7 +88,9 @@ fn fields_are_annotations_of_their_type() {
         ],
         pack![i128::MIN, u128::MAX],
         pack![f64::NAN, f64::NEG_INFINITY, 0xDEAD_BEEF_u64],
-        pack![domain.string("한강"), 0u64, 666i64],
+        pack![domain.string("한강"), 0u64],
+        pack![0u64, domain.string("한강"), 0u64],
+        pack![666i64],
         pack![-1i32, 2u32, 3i32, 4u32, 5i32, 6u32],
         pack![0.5f32, f32::INFINITY],
         b"a\xFF\xFEb\0xyz".to_vec(),
@@ -116,6 +119,10 @@ fn fields_are_annotations_of_their_type() {
         ("infinite", Arg::Double(f64::NEG_INFINITY)),
         ("address", Arg::Pointer(0xDEAD_BEEF)),
         ("known", text("한강")),
+        (
+            "peers",
+            Arg::List(vec![text("null"), text("한강"), text("null")]),
+        ),
         ("point", xy(-1, 2)),
         ("points", Arg::List(vec![xy(3, 4), xy(5, 6)])),
         (
@@ -131,7 +138,7 @@ fn fields_are_annotations_of_their_type() {
     ] {
         assert_eq!(mark.arg(name), &want, "{name}");
     }
-    assert_eq!(mark.args.len(), 17);
+    assert_eq!(mark.args.len(), 18);
 
     let attribute = |key: &str| trace.attributes.get(key).cloned();
     assert_eq!(attribute("nvtxw.schema.0"), Some(text("all")));
@@ -149,6 +156,7 @@ fn fields_are_annotations_of_their_type() {
         ("address", "address", ""),
         ("known", "text", ""),
         ("absent", "text", ""),
+        ("peers", "[text; 3]", ""),
         ("point", "struct point", ""),
         ("points", "[struct point; 2]", ""),
         ("floats", "[f32; 2]", ""),

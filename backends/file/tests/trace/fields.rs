@@ -145,6 +145,17 @@ fn columns(domain: Domain) -> Vec<Column<'static>> {
             },
         },
         Column {
+            entry: array(EntryType::RegisteredString.to_raw(), c"peers", 3),
+            align: 8,
+            value: |random, texts| {
+                let count = texts.handles.len() as u64;
+                some(3, random, |random| {
+                    let handle = texts.handles[random.below(count) as usize];
+                    handle.to_ne_bytes().to_vec()
+                })
+            },
+        },
+        Column {
             entry: array(EntryType::CStringUtf8.to_raw(), c"tag", 24),
             align: 1,
             value: |random, _| short(24, random),
