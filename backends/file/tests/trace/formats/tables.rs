@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Event, Rows, STREAMS, dict, list, shown};
+use super::STREAMS;
+use super::rows::{Event, Rows, dict, list, shown};
 use crate::dataset::read;
 
 /// A cell, or a field in JSON.
