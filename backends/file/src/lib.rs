@@ -272,7 +272,8 @@
 //!   Later events are dropped, and take no memory. Writes that are interrupted or cut short go on
 //!   where they were.
 //! - **A file that was removed** while it was written, or the folder that it was in: the end of the
-//!   session tells it.
+//!   session tells it. A folder that gets another name while a file is put in order keeps a `<file>.merge-…` too.
+//! - **A named pipe** is opened when somebody reads it: until then the begin of the session waits.
 //! - **A file that another program cut short**: the next call that has something to write tells it, or the end of the
 //!   session. Nothing is written behind what is missing.
 //! - **A fork.** The child has copies of the parent's streams and no right to its file: what it
