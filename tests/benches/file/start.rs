@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::race::{Folder, Result, compare_rounds};
 
-/// Two processors are seldom at full speed both, for as long as a round takes.
+/// Two processors are less often at full speed both.
 const ROUNDS: usize = 100;
 
 /// Compares as others are, but where one of the ways takes two threads.
