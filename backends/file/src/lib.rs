@@ -38,8 +38,9 @@
 //!   for that, and not inside a struct) belongs there, if it names no scope itself: to the track of that
 //!   process or thread, or to `Process[1234]` and `Thread[42]`. A thread without a process is one of that
 //!   in which the scope is that counts else, or a plain track.
-//! - **Ranges.** Ranges that nest share a track; what overlaps by part, and what has 511 others around it (readers
-//!   show no more), gets a further one, which is shown together with the first. Whatever the order in which they come, both keep their times.
+//! - **Ranges.** Ranges that nest share a track; what overlaps by part, and what has 511 others
+//!   around it (readers show no more), gets a further one, which is shown together with the first.
+//!   Whatever the order in which they come, both keep their times.
 //!   A push or a start without its other half stays open; a pop or an end without one is refused. A
 //!   push ends with the next pop of its stream and scope. A start ends with the end of its ID, in
 //!   whatever stream, also when its own is closed: of several that are open, that of the stream itself
@@ -56,8 +57,9 @@
 //!   the true value is an annotation.
 //! - **Fields** are annotations: integers, floats (NaN and infinities too), text, addresses, nested
 //!   lists and dictionaries; 128-bit integers as decimal text, enums as the value's name, bytes as
-//!   hexadecimal text. Hidden ones are left out, and so are null registered strings; in a list those are `null` as text. Names that repeat across payloads get ` (2)`,
-//!   ` (3)`…. An event that would take more than 64 MiB is refused.
+//!   hexadecimal text. Hidden ones are left out, and so are null registered strings; in a list those are
+//!   `null` as text. Names that repeat across payloads get ` (2)`, ` (3)`…. An event that would take more
+//!   than 64 MiB is refused.
 //! - **Correlated** events, those with one value in one correlation domain, are joined by a flow.
 //! - **Counters** are tracks where their scope is, else where the stream is; groups are folders of
 //!   them. Unsigned values from 2^63 are the nearest doubles. Values are in the counter's unit: a
@@ -267,8 +269,9 @@
 //!   unwinds past its session ends it.
 //! - **An I/O error**, as when the disk is full. The call that met it returns it, so does each later
 //!   one that had something to write, and so do the closing of the stream and the end of the
-//!   session, with the number of events that it cost the stream, or all streams (in Parquet also of those whose fields are
-//!   lost; of some of these the rest may be there). The file keeps what came before, and ends with a whole packet, that of a write that was cut short too.
+//!   session, with the number of events that it cost the stream, or all streams (in Parquet also of those
+//!   whose fields are lost; of some of these the rest may be there). The file keeps what came before, and
+//!   ends with a whole packet, that of a write that was cut short too.
 //!   Later events are dropped, and take no memory. Writes that are interrupted or cut short go on
 //!   where they were.
 //! - **A file that was removed** while it was written, or the folder that it was in: the end of the
