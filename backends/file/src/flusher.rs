@@ -3,7 +3,7 @@
 use std::process;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, PoisonError, Weak};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
 use nvtxw_backend::{Refusal, Result, Stream};
@@ -26,6 +26,12 @@ pub(crate) trait Flush: Stream {
 
     /// Tells that it is not the producer who closes the stream, but its session's end.
     fn leave(&mut self) {}
+
+    /// The thread that last wrote a full window, if one was full: then there may be another one to write. `None` also if the stream
+    /// has to be closed in its turn.
+    fn writer(&self) -> Option<ThreadId> {
+        None
+    }
 }
 
 /// A stream that a [`Flusher`] may enter between two calls.

@@ -234,6 +234,9 @@
 //! later. What comes next and is earlier than what was written is out of order, as it is behind a
 //! window. Errors that the thread meets are told by the stream's next call.
 //!
+//! **Threads.** Streams that are still open when their session ends are finished by several threads, if several wrote more
+//! than a window. Where one thread wrote all, the file is the same in each run, byte for byte.
+//!
 //! **Compressed**, what is appended at once becomes packets of about a megabyte that hold others, each
 //! of which is complete in itself: readers open such a file as it is, and after a kill too. Typed ranges
 //! take about a quarter of the space and four times as long to write (`zlib`, which is `zlib:3`), or a

@@ -1,5 +1,6 @@
 //! A session: one file.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -66,8 +67,8 @@ struct AllClosed<L> {
     tally: Tally,
     /// What errors cost.
     lost: Cost,
-    /// Those that have events in another order than was said: of all, and of batches.
-    broken: Vec<(Arc<StreamInfo>, [u64; 2])>,
+    /// Those that have events in another order than was said, by their numbers: of all, and of batches.
+    broken: BTreeMap<u32, (Arc<StreamInfo>, [u64; 2])>,
     streams: Vec<Closed<L>>,
 }
 
@@ -115,22 +116,6 @@ impl FileSession {
             Some(flusher) => AnyStream::Timed(flusher.add(stream)),
         };
         FileStream::new(stream, &self.lingering)
-    }
-
-    /// Closes the streams that waited for ends from others. Returns the first error of all streams that were not closed
-    /// before the session's end.
-    fn finish_lingering(&self) -> Result<()> {
-        let lingering = mem::take(
-            &mut *self
-                .lingering
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
-        let mut finished = lingering.error.map_or(Ok(()), Err);
-        for mut stream in lingering.streams {
-            finished = finished.and(stream.finish());
-        }
-        finished
     }
 
     fn flusher(&self) -> MutexGuard<'_, Option<Flusher>> {
@@ -195,7 +180,13 @@ impl Session for FileSession {
 
     fn end(&self) -> Result<()> {
         drop(self.flusher().take());
-        let finished = self.finish_lingering();
+        let lingering = mem::take(
+            &mut *self
+                .lingering
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        let finished = lingering.finish();
         // The session knows what an error has cost in all streams.
         each!(&self.session, session => session.end()).and(finished)
     }
@@ -322,8 +313,8 @@ impl<F: Format> SessionIn<F> {
     }
 
     /// Notes which streams have events in another order than was said.
-    fn note_breaks(&self, broken: &[(Arc<StreamInfo>, [u64; 2])]) {
-        for ((stream, counts), number) in broken.iter().zip(0..) {
+    fn note_breaks(&self, broken: &BTreeMap<u32, (Arc<StreamInfo>, [u64; 2])>) {
+        for ((stream, counts), number) in broken.values().zip(0..) {
             let key = format!("nvtxw.broken_ordering.{number}");
             self.note(&[Fact::text(&key, stream.name())]);
             for (what, &count) in ["events", "batch_events"].into_iter().zip(counts) {
@@ -380,7 +371,7 @@ impl<L> Default for AllClosed<L> {
         Self {
             tally: Tally::default(),
             lost: Cost::default(),
-            broken: Vec::new(),
+            broken: BTreeMap::new(),
             streams: Vec::new(),
         }
     }
@@ -400,7 +391,7 @@ impl<F: Format> Shared<F> {
         all.lost += lost;
         let broken = [tally.broken_ordering, tally.broken_batch_ordering];
         if broken != [0; 2] {
-            all.broken.push((Arc::clone(info), broken));
+            (all.broken).insert(stream.number, (Arc::clone(info), broken));
         }
         all.streams.push(stream);
     }

@@ -2,6 +2,7 @@
 
 mod any;
 mod half;
+mod lingering;
 mod order;
 mod place;
 mod sampled;
@@ -9,13 +10,15 @@ mod usual;
 
 use std::mem;
 use std::sync::Arc;
+use std::thread::{self, ThreadId};
 
 use nvtxw_backend::{
     Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, PlainEvent, Refusal,
     Result, Schema, Stream, StreamInfo, Time, TimeRelation,
 };
 
-pub(crate) use self::any::{AnyStream, FileStream, Lingering};
+pub(crate) use self::any::{AnyStream, FileStream};
+pub(crate) use self::lingering::Lingering;
 use self::place::OsId;
 use self::sampled::Sampled;
 use self::usual::{Usual, Usually};
@@ -75,6 +78,8 @@ pub(crate) struct StreamIn<F: Format> {
     /// The one of them that was used last.
     last_counter: Option<((u64, u64), usize)>,
     sample: Sample,
+    /// The thread that last wrote a full window.
+    writer: Option<ThreadId>,
 }
 
 impl<F: Format> StreamIn<F> {
@@ -102,6 +107,7 @@ impl<F: Format> StreamIn<F> {
             counter_indices: IdMap::default(),
             last_counter: None,
             sample: Sample::default(),
+            writer: None,
         };
         if let Some(claim) = Claim::of(info) {
             stream.timeline.claim(claim);
@@ -222,6 +228,7 @@ impl<F: Format> StreamIn<F> {
             self.take_mail();
             self.retime();
             if self.timeline.must_write() {
+                self.writer = Some(thread::current().id());
                 self.timeline.flush(self.out.begin());
                 self.note_marks();
                 self.share_memory();
@@ -454,6 +461,10 @@ impl<F: Format> Flush for StreamIn<F> {
         }
         self.out.send_all()?;
         self.out.make_readable()
+    }
+
+    fn writer(&self) -> Option<ThreadId> {
+        self.writer
     }
 }
 

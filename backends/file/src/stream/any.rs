@@ -10,7 +10,7 @@ use nvtxw_backend::{
     Stream, TimeRelation,
 };
 
-use super::StreamIn;
+use super::{Lingering, StreamIn};
 use crate::capture::CaptureStream;
 use crate::chrome::Chrome;
 use crate::flusher::{Flush, Timed};
@@ -23,15 +23,6 @@ pub struct FileStream {
     stream: AnyStream,
     /// Where it goes if it is closed and not done.
     session: Weak<Mutex<Lingering>>,
-}
-
-/// What closed streams leave for the end of their session.
-#[derive(Default)]
-pub(crate) struct Lingering {
-    /// Those of which other streams may still end what they started.
-    pub(crate) streams: Vec<AnyStream>,
-    /// The first error of a stream that the session's end closes: that tells more than one stream could.
-    pub(crate) error: Option<Refusal>,
 }
 
 /// A stream in the format that its session has.
@@ -137,19 +128,28 @@ impl Stream for FileStream {
     }
 
     fn close_at_end(&mut self) -> Result<()> {
+        let mut writer = None;
         // What a flush met is told by any call, and keeps no stream open.
         let left = each!(&mut self.stream, stream => {
             stream.leave();
+            writer = stream.writer();
             Ok(())
         });
-        let closed = self.close().and(left);
-        match (self.session.upgrade(), closed) {
-            (Some(session), Err(error)) => {
-                locked(&session).error.get_or_insert(error);
+        let Some(session) = self.session.upgrade() else {
+            return self.close().and(left);
+        };
+        let closed = match writer {
+            None => self.close(),
+            Some(_) => {
+                let stream = mem::replace(&mut self.stream, AnyStream::Closed);
+                locked(&session).add(stream, writer);
                 Ok(())
             }
-            (_, closed) => closed,
+        };
+        if let Err(error) = closed.and(left) {
+            locked(&session).keep(error);
         }
+        Ok(())
     }
 
     fn close(&mut self) -> Result<()> {
@@ -160,7 +160,7 @@ impl Stream for FileStream {
             None => self.stream.finish().and(rested),
             Some(session) => {
                 let stream = mem::replace(&mut self.stream, AnyStream::Closed);
-                locked(&session).streams.push(stream);
+                locked(&session).add(stream, None);
                 rested
             }
         }

@@ -44,7 +44,7 @@ fn packet_len(file: &[u8]) -> Option<usize> {
     None
 }
 
-fn read(path: &Path) -> (Trace, usize) {
+pub(crate) fn read(path: &Path) -> (Trace, usize) {
     let (packets, bundles) = unpack(&fs::read(path).unwrap());
     (Trace::of(&packets), bundles)
 }

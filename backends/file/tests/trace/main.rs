@@ -11,6 +11,7 @@ mod content;
 mod counters;
 #[cfg(feature = "parquet")]
 mod dataset;
+mod ending;
 mod faults;
 mod fields;
 mod flush;
