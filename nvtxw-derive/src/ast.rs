@@ -1,7 +1,10 @@
 //! What a derive stands on, as far as the derives need it.
 
 use proc_macro2::Span;
-use syn::{Data, DeriveInput, Fields, Generics, Ident, LitStr, Member, Type, ext::IdentExt as _};
+use syn::{
+    Data, DeriveInput, Fields, Generics, Ident, LitStr, Member, Type, ext::IdentExt as _,
+    spanned::Spanned as _,
+};
 
 use crate::{
     attr::{FieldAttributes, ItemAttributes, Place, VariantAttributes},
@@ -164,6 +167,12 @@ impl Newtype {
     pub(crate) fn parse(input: DeriveInput, errors: &mut Errors) -> Self {
         let fields = match input.data {
             Data::Struct(data) => {
+                for attribute in data.fields.iter().flat_map(|field| &field.attrs) {
+                    if attribute.path().is_ident("nvtx") {
+                        let message = "what a newtype wraps is no entry: write this above the fields that have the newtype";
+                        errors.push(attribute.meta.span(), message);
+                    }
+                }
                 let members: Vec<_> = data.fields.members().collect();
                 let types = data.fields.into_iter().map(|field| field.ty);
                 Some(members.into_iter().zip(types).collect())

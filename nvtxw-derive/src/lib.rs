@@ -65,7 +65,7 @@
 //! | `hide` | Viewers shouldn't show the field. |
 //! | `unit = "…"` | The unit of a number. |
 //! | `scale = "1/1000"` | What turns a number into its unit: integers, from 1 on; `"60"` is `"60/1"`. |
-//! | `min = …`, `max = …` | The limits of a number: literals that its type could hold. |
+//! | `min = …`, `max = …` | The limits of a number: literals of up to 64 bits, for integers without a fraction. |
 //! | `interpolation = "…"` | How a number runs between its samples: `point`, `since_last`, `until_next`, `linear`. |
 //! | `value_type = "…"` | What a number is: `absolute`, `delta` (to the sample before), `delta_since_start`. |
 //! | `time_domain = "…"` | The clock of a timestamp, where it isn't the stream's: a variant of `nvtxw::TimestampType` in snake case, such as `clock_monotonic`. Start and end are of one clock. |
