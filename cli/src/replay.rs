@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nvtxw::Backend;
+use nvtxw::{Backend, Config};
 use nvtxw_backend::relay::Relay;
 use nvtxw_backend::{ResultCode, log};
 use nvtxw_file::capture::replay::{Replay, Replayed};
@@ -39,7 +39,8 @@ Examples:
   nvtxw replay run.nvtxw --config path=run.pftrace     on the built-in backend
   nvtxw replay run.nvtxw.zst --config format=chrome --config path=run.json
 
-The session has the name and the options that it had when it was captured, but for `format`, `path`, `overwrite` and `flush_interval`.
+The session has the name and the options that it had when it was captured, but for `format`,
+`path`, `overwrite` and `flush_interval`.
 
 Exit codes:
   0  all calls were made
@@ -61,7 +62,11 @@ pub fn run(options: &Options) -> Result<()> {
     if options.backend.is_none() {
         (options.config.iter()).try_for_each(|(key, _)| setting::known(key))?;
     }
-    let output = options.config.iter().rfind(|(key, _)| key == "path");
+    // A key that stands there twice, and whatever would be two options, is refused: what is said here of `path` is all that the
+    // backend hears of it.
+    (options.config.iter())
+        .try_fold(Config::new(), |config, (key, value)| config.set(key, value))?;
+    let output = options.config.iter().find(|(key, _)| key.trim() == "path");
     if let Some((_, output)) = output {
         input::spare(&options.input, Path::new(output))?;
     } else if options.backend.is_none() {

@@ -279,3 +279,27 @@ fn what_can_not_be_replayed_is_told() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("an option is KEY=VALUE"));
 }
+
+#[test]
+fn a_key_counts_once() {
+    let capture = capture("replay-twice.nvtxw");
+    let before = fs::read(&capture).unwrap();
+    let capture = capture.to_str().unwrap();
+    let onto_itself = format!("path={capture}");
+    let hidden = format!("overwrite=true|{onto_itself}");
+    for (options, problem) in [
+        (
+            [&*onto_itself, "path=elsewhere.pftrace", "overwrite=true"],
+            "the key `path`: it is set already, and the first of a repeated key counts; set it once",
+        ),
+        ([&*hidden, "path=elsewhere.pftrace", "window=16"], "`|`"),
+    ] {
+        let mut arguments = vec![capture];
+        arguments.extend(options.iter().flat_map(|option| ["--config", option]));
+        let output = replay(&arguments, None);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains(problem), "{stderr}");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(fs::read(capture).unwrap() == before, "{options:?}");
+    }
+}
