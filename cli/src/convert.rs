@@ -87,7 +87,8 @@ Examples:
 
 Exit codes:
   0  all of IN was converted
-  1  IN is cut or damaged, or some of it was refused: the rest was converted; or nothing was, because of `--strict`
+  1  IN is cut or damaged, or some of it was refused: the rest was converted; or nothing was,
+     because of `--strict`
   2  nothing was converted: wrong options, or a file that can't be read or written";
 
 /// What the built-in backend writes.
@@ -178,6 +179,18 @@ pub fn run(options: &Options) -> Result<()> {
         Some(source) => source,
         None => guess(&mut input, &options.input)?,
     };
+    if source != Source::Csv
+        && let Some(option) = options.table.given()
+    {
+        return Err(Error::Usage(format!(
+            "`{option}` is for tables, and {} is {}: leave it out, or say `--from csv`",
+            options.input.display(),
+            match source {
+                Source::Capture => "a capture",
+                _ => "Chrome's JSON",
+            }
+        )));
+    }
     if source == Source::Capture {
         let written = capture::write(input, options);
         bar.finish_and_clear();

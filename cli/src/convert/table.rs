@@ -37,6 +37,22 @@ pub struct Columns {
     unit: Option<Unit>,
 }
 
+impl Columns {
+    /// The first of the options that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--start", self.start.is_some()),
+            ("--end", self.end.is_some()),
+            ("--duration", self.duration.is_some()),
+            ("--name", self.name.is_some()),
+            ("--track", self.track.is_some()),
+            ("--unit", self.unit.is_some()),
+        ];
+        let given = options.into_iter().find(|(_, is_given)| *is_given);
+        given.map(|(option, _)| option)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Unit {
     Ns,

@@ -129,3 +129,23 @@ fn tracks_stand_under_the_name_of_the_file() {
         ]
     );
 }
+
+#[test]
+fn options_of_tables_are_for_tables() {
+    let output = piped(b"[{\"ph\":\"i\",\"ts\":1}]", &["--unit", "ms"]);
+    assert_eq!(
+        said(&output),
+        (
+            2,
+            "error: `--unit` is for tables, and - is Chrome's JSON: leave it out, or say `--from csv`\n".to_owned()
+        )
+    );
+    let output = piped(b"NVTXWCAP", &["--name", "what", "--track", "lane"]);
+    assert_eq!(
+        said(&output),
+        (
+            2,
+            "error: `--name` is for tables, and - is a capture: leave it out, or say `--from csv`\n".to_owned()
+        )
+    );
+}
