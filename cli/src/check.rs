@@ -62,8 +62,9 @@ Examples:
   nvtxw check -- sh -c './program --library $NVTXW3_LIBRARY'
   nvtxw check --json -- ./simulator >findings.jsonl
 
-Programs that load what NVTXW's own search finds get the checker by NVTXW3_LIBRARY; those that load a path of their own must be
-given that one. Programs with the crate nvtxw get it by NVTXW_CHECK, whatever their backend is.
+Programs that load what NVTXW's own search finds get the checker by NVTXW3_LIBRARY; those that
+load a path of their own must be given that one. Programs with the crate nvtxw get it by
+NVTXW_CHECK, whatever their backend is.
 
 Exit codes:
   0  nothing was found

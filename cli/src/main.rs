@@ -37,8 +37,8 @@ Examples:
 
 Exit codes:
   0  all is well
-  1  done, and what was found is not well: a file that is cut or damaged, or of which something was refused; warnings with `--strict`,
-     no backend, findings of `check`
+  1  done, and what was found is not well: a file that is cut or damaged, or of which something
+     was refused; warnings with `--strict`, no backend, findings of `check`
   2  not done: wrong options, or a file that can't be read or written";
 
 #[derive(Subcommand)]
@@ -69,6 +69,30 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("error: {error}");
             error.exit_code()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands below the options is laid out by hand: wrapped once more, it is hard to read.
+    #[test]
+    fn notes_fit_into_a_terminal() {
+        let mut command = Cli::command();
+        command.build();
+        for command in command.get_subcommands().chain([&command]) {
+            let notes = [command.get_after_help(), command.get_after_long_help()];
+            for text in notes.into_iter().flatten().map(ToString::to_string) {
+                for line in text.lines() {
+                    assert!(
+                        line.chars().count() <= 100,
+                        "{}: {line}",
+                        command.get_name()
+                    );
+                }
+            }
         }
     }
 }

@@ -302,3 +302,18 @@ fn what_can_not_be_checked_is_an_error() {
         said.err
     );
 }
+
+#[test]
+fn without_cases_the_kinds_are_told() {
+    let path = folder("no-cases").join("run.nvtxw");
+    let path = path.to_str().unwrap();
+    let config = Config::new().set("format", "capture").unwrap();
+    let config = config.set("path", path).unwrap();
+    misbehave(&config).end().unwrap();
+    let said = check(&["--examples", "0", path]);
+    let first = |line: &&str| !line.starts_with("    ");
+    let want: Vec<_> = FOUND.lines().filter(first).collect();
+    let mut lines: Vec<_> = said.out.lines().collect();
+    assert_eq!(lines.remove(2), "    and 1 more");
+    assert_eq!((said.code, lines), (1, want));
+}

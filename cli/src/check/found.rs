@@ -87,7 +87,7 @@ impl Found {
                     }
                     running.retain(|_, running| running.sessions > 0);
                     for (code, count) in findings {
-                        found.kinds.entry(code).or_default().count += count;
+                        found.kind(code).count += count;
                     }
                 }
                 Ok(Line::Finding {
@@ -100,9 +100,7 @@ impl Found {
                     why,
                     fix,
                 }) => {
-                    let kind = found.kinds.entry(finding.clone()).or_default();
-                    let meaning = FindingKind::from_code(&finding).map(FindingKind::meaning);
-                    kind.meaning = meaning.unwrap_or_default().to_owned();
+                    let kind = found.kind(finding.clone());
                     (kind.why, kind.fix) = (why, fix);
                     let mut place = Vec::new();
                     place.extend((!session.is_empty()).then(|| format!("session {session:?}")));
@@ -124,6 +122,19 @@ impl Found {
         }
         found.add_sessions_without_end(running);
         found
+    }
+
+    /// What is known of this code: all, if no case of it is told.
+    fn kind(&mut self, code: String) -> &mut Kind {
+        let known = FindingKind::from_code(&code);
+        let text =
+            |of: fn(FindingKind) -> &'static str| known.map(of).unwrap_or_default().to_owned();
+        self.kinds.entry(code).or_insert_with(|| Kind {
+            meaning: text(FindingKind::meaning),
+            why: text(FindingKind::why),
+            fix: text(FindingKind::fix),
+            ..Kind::default()
+        })
     }
 
     /// The sessions that were not ended, with the findings that were told of them.
