@@ -3,7 +3,8 @@
 //!
 //! A producer in the same program can get the reason with the code, any other gets the code alone. The reasons go to the hook
 //! that [`set_hook`] sets, by default to standard error, there at most 20 of a session, and 20 of all that is on no
-//! session, with a line that says so. The environment variable `NVTXW_LOG=off` silences that default. How many there were a session is
+//! session, with a line that says so. What a backend in the same program refuses behind a layer ([`relay`](crate::relay)) stands
+//! there once, as that one's. The environment variable `NVTXW_LOG=off` silences that default. How many there were a session is
 //! [told](crate::Session::note_refusals) at its end.
 
 use std::fmt;
@@ -147,7 +148,9 @@ pub(crate) fn report(
 }
 
 fn write_line(report: &Report<'_>, account: &Account) {
-    if std::env::var_os("NVTXW_LOG").is_some_and(|value| value == "off") {
+    if report.refusal.is_shown()
+        || std::env::var_os("NVTXW_LOG").is_some_and(|value| value == "off")
+    {
         return;
     }
     let written = account.written.fetch_add(1, Ordering::Relaxed);

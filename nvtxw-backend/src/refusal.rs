@@ -29,6 +29,8 @@ pub struct Refusal(Box<Reason>);
 struct Reason {
     code: ResultCode,
     cause: Cause,
+    /// Another backend of this program gave it, and the log has shown it as that one's.
+    is_shown: bool,
     text: Cow<'static, str>,
 }
 
@@ -96,6 +98,7 @@ impl Refusal {
         Self(Box::new(Reason {
             code,
             cause: Cause::Other,
+            is_shown: false,
             text,
         }))
     }
@@ -126,13 +129,28 @@ impl Refusal {
     /// The same refusal, with where it happened before its reason.
     pub(crate) fn at(self, place: impl fmt::Display) -> Self {
         let text = format!("{place}: {}", self.reason());
-        Self::new(self.code(), text.into()).because(self.cause())
+        self.reworded(text)
     }
 
     /// The same refusal, with something more after its reason.
     pub(crate) fn and(self, more: impl fmt::Display) -> Self {
         let text = format!("{}; {more}", self.reason());
-        Self::new(self.code(), text.into()).because(self.cause())
+        self.reworded(text)
+    }
+
+    fn reworded(mut self, text: String) -> Self {
+        self.0.text = text.into();
+        self
+    }
+
+    /// The same refusal, which the log has shown before.
+    pub(crate) fn shown(mut self) -> Self {
+        self.0.is_shown = true;
+        self
+    }
+
+    pub(crate) fn is_shown(&self) -> bool {
+        self.0.is_shown
     }
 }
 

@@ -139,8 +139,10 @@ impl Onward {
                 }
             });
         }
-        let text = text.unwrap_or_else(|| format!("the other backend's {member} says {code}"));
-        Refusal::of(code, text)
+        match text {
+            Some(text) => Refusal::of(code, text).shown(),
+            None => Refusal::of(code, format!("the other backend's {member} says {code}")),
+        }
     }
 
     /// The handle that a call gave.

@@ -82,3 +82,58 @@ fn the_environment_asks_for_the_checker() {
         assert!(status.success(), "NVTXW_CHECK={value}");
     }
 }
+
+/// Runs itself in a process whose standard error is read.
+#[test]
+#[cfg(feature = "file")]
+fn what_the_backend_behind_the_checker_refuses_is_told_once() {
+    const NAME: &str = "checked::what_the_backend_behind_the_checker_refuses_is_told_once";
+    const PATH: &str = "NVTXW_TEST_REFUSED";
+
+    if let Some(path) = std::env::var_os(PATH) {
+        let config = [
+            ("path", path.to_str().unwrap()),
+            ("overwrite", "true"),
+            ("check.output", "off"),
+        ];
+        let set = |config: Config, (key, value): (&str, &str)| config.set(key, value).unwrap();
+        let config = config.into_iter().fold(Config::new(), set);
+        let backend = Backend::embedded().checked();
+        let twice = config.clone().set("window", "1").unwrap();
+        Session::begin(&backend, "begin", &twice).unwrap_err();
+        let mut session = Session::begin(&backend, "run", &config).unwrap();
+        let domain = session.domain("sim").unwrap().id();
+        let mut stream = session
+            .open_stream("gpu", StreamOptions::new(domain))
+            .unwrap();
+        let out = session.writer(&mut stream).unwrap();
+        out.pop(200).unwrap_err();
+        session.end().unwrap();
+        return;
+    }
+    let path = std::env::temp_dir().join(format!("nvtxw-told-once-{}", std::process::id()));
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", NAME, "--nocapture"])
+        .env(PATH, &path)
+        .env_remove("NVTXW_LOG")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<_> = said
+        .lines()
+        .filter(|line| line.starts_with("nvtxw: "))
+        .collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    assert!(
+        lines[0].contains("SessionBegin on \"begin\": INVALID_ARGUMENT (2): config key `window`"),
+        "{said}"
+    );
+    assert!(
+        lines[1].contains(
+            "EventWrite on \"gpu\" of session \"run\": INVALID_ARGUMENT (2): range_pop at 200"
+        ),
+        "{said}"
+    );
+    std::fs::remove_file(path).unwrap();
+}
