@@ -5,7 +5,7 @@ mod schemas;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nvtxw_backend::{Domain, Resource, ResourceType};
+use nvtxw_backend::{CounterSemantics, Domain, Resource, ResourceType};
 
 use crate::format::Told;
 
@@ -75,5 +75,14 @@ fn tell(resource: &Resource, domain: &Domain, key: &str, facts: &mut Vec<(String
     );
     if let Some(name) = domain.name() {
         tell(".domain", Told::Text(name.to_owned()));
+    }
+}
+
+/// What makes a field's numbers numbers of its unit, unless they are: the file has them as they were written.
+pub(crate) fn scale(semantics: &CounterSemantics) -> Option<String> {
+    match semantics.scale() {
+        (1, 1) => None,
+        (by, 1) => Some(by.to_string()),
+        (by, divided) => Some(format!("{by}/{divided}")),
     }
 }

@@ -75,7 +75,8 @@
 //!   their resources, `nvtxw.resource.0` with `.type`, `.identifier` and `.domain`, and their schemas
 //!   that have fields to show, `nvtxw.schema.0` with `.kind` (as `range_startend`; none of what stands
 //!   beside events), `.domain` and `.fields` (a JSON array of objects with `name`, `type` as Rust
-//!   writes it, and if there are any, `role`, `unit` and `description`); and how often something irregular was met, if it was:
+//!   writes it, and if there are any, `role`, `unit`, `scale` (`1/1000`: what the number, which is as it was written, is
+//!   multiplied by to be in the unit) and `description`); and how often something irregular was met, if it was:
 //!   `nvtxw.late` (whole ranges that came too late for the window), `nvtxw.broken_ordering` and
 //!   `nvtxw.broken_batch_ordering` (events that come earlier than was [said](#when-it-is-written) of
 //!   their stream or their batch; `nvtxw.broken_ordering.0` is the name of such a stream, with
@@ -190,7 +191,7 @@
 //!
 //! - **Fields**: integers and floats of their width; enums as dictionaries of their values' names (other values as digits), those of
 //!   `bool` as booleans; arrays as lists of their fixed size; structs as structs; text, characters and 128-bit integers as UTF-8;
-//!   bytes as binary. Units and descriptions are metadata of the columns. A field with the name of another column gets ` (2)`
+//!   bytes as binary. Units, scales and descriptions are metadata of the columns. A field with the name of another column gets ` (2)`
 //!   appended. Schemas of one name and the same fields share a table, those of other fields have their own, `<name>~<hash>`.
 //! - Schemas without a name, and those whose payloads vary in size, have no table: their fields are `args`, and so are those of
 //!   further payloads, and what a range's end says.

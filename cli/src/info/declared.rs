@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::summary::{Fact, Facts, Field, Schema};
+use super::summary::{Fact, Facts, Field, Schema, unit};
 
 const PREFIX: &str = "nvtxw.schema.";
 
@@ -24,6 +24,7 @@ struct DeclaredField {
     /// What it is to the event, if it is no plain data.
     role: Option<String>,
     unit: Option<String>,
+    scale: Option<String>,
 }
 
 /// Takes them out of the facts.
@@ -71,7 +72,7 @@ impl Declared {
         let field = |field: &DeclaredField| Field {
             name: field.name.clone(),
             types: vec![field.ty.clone()],
-            unit: field.unit.clone(),
+            unit: unit(field.unit.as_deref(), field.scale.as_deref()),
         };
         Schema {
             name: self.name.clone(),

@@ -15,7 +15,7 @@ use parquet::errors::ParquetError;
 
 use super::summary::{
     Counter, Counts, Fact, Field, Layouts, Names, Number, RangeKind, Schema, Span, Stream, Summary,
-    Values,
+    Values, unit,
 };
 use super::{args, declared};
 use crate::error::{Error, Result};
@@ -499,7 +499,10 @@ fn field(field: &arrow_schema::Field) -> Field {
     Field {
         name: field.name().clone(),
         types: vec![type_name(field.data_type())],
-        unit: field.metadata().get("unit").cloned(),
+        unit: unit(
+            field.metadata().get("unit").map(String::as_str),
+            field.metadata().get("scale").map(String::as_str),
+        ),
     }
 }
 

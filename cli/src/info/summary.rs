@@ -347,6 +347,14 @@ pub(super) struct Field {
     pub(super) unit: Option<String>,
 }
 
+/// What numbers count: each so many of a unit.
+pub(super) fn unit(unit: Option<&str>, scale: Option<&str>) -> Option<String> {
+    match (scale, unit) {
+        (Some(scale), Some(unit)) => Some(format!("{scale} {unit}")),
+        (one, other) => one.or(other).map(str::to_owned),
+    }
+}
+
 /// What a value is, as far as a format tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Type {

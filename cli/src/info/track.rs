@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::packets::{Fields, Value};
+use super::summary::unit;
 
 mod field {
     pub(super) const UUID: u32 = 1;
@@ -65,11 +66,9 @@ impl Track {
     /// What its numbers count.
     pub(super) fn unit(&self) -> Option<String> {
         let scale = self.counter.as_ref()?;
-        match (&scale.unit, scale.multiplier) {
-            (unit, None | Some(1)) => unit.clone(),
-            (Some(unit), Some(multiplier)) => Some(format!("{multiplier} {unit}")),
-            (None, Some(multiplier)) => Some(multiplier.to_string()),
-        }
+        let multiplier = scale.multiplier.filter(|multiplier| *multiplier != 1);
+        let multiplier = multiplier.map(|multiplier| multiplier.to_string());
+        unit(scale.unit.as_deref(), multiplier.as_deref())
     }
 }
 

@@ -198,7 +198,7 @@ fn check_kernel(info: &Value) {
     );
     let fields = [
         ("shared", "u64", json!("bytes")),
-        ("occupancy", "f64", Value::Null),
+        ("waited", "f64", json!("1/1000 s")),
         ("grid", "[u32; 2]", Value::Null),
         ("launch", "i64", Value::Null),
     ];

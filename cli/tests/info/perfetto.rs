@@ -125,7 +125,7 @@ fn check_fields_as_seen(file: &[u8]) {
     );
     let fields = [
         ("shared", "unsigned"),
-        ("occupancy", "float"),
+        ("waited", "float"),
         ("grid", "list"),
         ("launch", "int"),
     ];

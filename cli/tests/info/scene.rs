@@ -19,7 +19,8 @@ pub struct Kernel {
     pub name: StringHandle,
     #[nvtx(unit = "bytes")]
     pub shared: u64,
-    pub occupancy: f64,
+    #[nvtx(unit = "s", scale = "1/1000")]
+    pub waited: f64,
     pub grid: [u32; 2],
     #[nvtx(correlation = "launch")]
     pub launch: i64,
@@ -109,7 +110,7 @@ pub fn write(path: &Path, settings: &[(&str, &str)]) {
             end,
             name: names[KERNELS.iter().position(|known| *known == name).unwrap()].handle(),
             shared: 4096,
-            occupancy: 0.5,
+            waited: 0.5,
             grid: [i as u32, 1],
             launch: i as i64 / 2 + 1,
         })

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use nvtxw_backend::{Domain, Field, FieldKind, FieldRole, SchemaRole};
 
+use super::scale;
 use crate::format::Told;
 use crate::json;
 use crate::proto::Writer;
@@ -60,6 +61,7 @@ fn described(fields: &[&Field]) -> String {
         for (key, value) in [
             ("role", role(field)),
             ("unit", semantics.and_then(|semantics| semantics.unit())),
+            ("scale", semantics.and_then(scale).as_deref()),
             ("description", field.description()),
         ] {
             if let Some(value) = value {

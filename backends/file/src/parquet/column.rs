@@ -16,6 +16,7 @@ use nvtxw_backend::{EntryType, Field, FieldKind, Schema, Value, Visitor};
 use super::builders::{flags, numbers, repeated, texts};
 use super::record::{self, Reader};
 use crate::attribute::lossy;
+use crate::domains::scale;
 use crate::flow::flow;
 use crate::proto::Writer;
 
@@ -74,10 +75,11 @@ fn column(field: &Field) -> Option<(FieldRef, Column)> {
             .description()
             .map(|text| ("description".to_owned(), text.to_owned())),
     );
-    let unit = field
-        .counter_semantics()
-        .and_then(|semantics| semantics.unit());
-    facts.extend(unit.map(|unit| ("unit".to_owned(), unit.to_owned())));
+    if let Some(semantics) = field.counter_semantics() {
+        let unit = semantics.unit().map(str::to_owned);
+        facts.extend(unit.map(|unit| ("unit".to_owned(), unit)));
+        facts.extend(scale(semantics).map(|scale| ("scale".to_owned(), scale)));
+    }
     let field = arrow_schema::Field::new(field.name(), ty, true).with_metadata(facts);
     Some((Arc::new(field), column))
 }
