@@ -67,7 +67,7 @@ pub struct Options {
     /// What the backend is told; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     config: Vec<String>,
-    /// Replaces OUT if it exists
+    /// Replaces OUT if it exists; in a Parquet dataset, the session of the same name
     #[arg(long)]
     overwrite: bool,
     /// Writes nothing if anything of IN would be lost or changed

@@ -24,7 +24,7 @@ use crate::{Argb, CategoryId, Error, RangeId, Registrar, ScopeId, StringHandle};
 /// | [`Argb`], [`CategoryId`], [`RangeId`], [`ScopeId`] | numbers, unless an attribute says what they are |
 /// | structs that derive [`NvtxPayload`](trait@crate::NvtxPayload) | structs |
 /// | enums that derive [`NvtxEnum`](trait@crate::NvtxEnum), and [`Flags`](crate::Flags) of them | the names of the values |
-/// | arrays of all these | arrays |
+/// | arrays of all these | arrays; those of arrays as one |
 /// | structs that derive `NvtxField` | what they wrap |
 ///
 /// `#[derive(NvtxField)]` makes a struct around one such type a field type of its own, which can be in every role that the
