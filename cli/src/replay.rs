@@ -47,11 +47,11 @@ Exit codes:
   1  some were refused, or the capture is cut or damaged; what comes before is replayed
   2  no session could be begun, or ended";
 
-/// The two sides of an option.
+/// The two sides of an option, without the blanks around them, which backends drop too.
 fn pair(text: &str) -> std::result::Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() && !value.is_empty() => {
-            Ok((key.to_owned(), value.to_owned()))
+            Ok((key.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err("an option is KEY=VALUE".to_owned()),
     }
@@ -66,7 +66,7 @@ pub fn run(options: &Options) -> Result<()> {
     // backend hears of it.
     (options.config.iter())
         .try_fold(Config::new(), |config, (key, value)| config.set(key, value))?;
-    let output = options.config.iter().find(|(key, _)| key.trim() == "path");
+    let output = options.config.iter().find(|(key, _)| key == "path");
     if let Some((_, output)) = output {
         input::spare(&options.input, Path::new(output))?;
     } else if options.backend.is_none() {

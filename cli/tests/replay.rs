@@ -281,18 +281,23 @@ fn what_can_not_be_replayed_is_told() {
 }
 
 #[test]
-fn a_key_counts_once() {
+fn no_option_writes_over_the_capture() {
     let capture = capture("replay-twice.nvtxw");
     let before = fs::read(&capture).unwrap();
     let capture = capture.to_str().unwrap();
     let onto_itself = format!("path={capture}");
     let hidden = format!("overwrite=true|{onto_itself}");
+    let blank = format!("path = {capture}");
     for (options, problem) in [
         (
             [&*onto_itself, "path=elsewhere.pftrace", "overwrite=true"],
             "the key `path`: it is set already, and the first of a repeated key counts; set it once",
         ),
         ([&*hidden, "path=elsewhere.pftrace", "window=16"], "`|`"),
+        (
+            [&*blank, "overwrite=true", "window=16"],
+            "would be written over while it is read",
+        ),
     ] {
         let mut arguments = vec![capture];
         arguments.extend(options.iter().flat_map(|option| ["--config", option]));
