@@ -31,7 +31,7 @@ impl ColumnType {
             Self::F64 => "f64",
             Self::Bool => "bool",
             Self::String | Self::Message => "string",
-            Self::Correlation => "correlation",
+            Self::Correlation => "u64 correlation",
         }
     }
 }

@@ -177,7 +177,7 @@ fn what_a_row_cannot_hold_is_refused_and_changes_nothing() {
     );
     assert_eq!(
         refused(5, 1_i64.into()),
-        "can't set column 5 of record `args`: it holds correlation values, and the given one is i64"
+        "can't set column 5 of record `args`: it holds u64 correlation values, and the given one is i64"
     );
     assert_eq!(
         refused(2, text.into()),
