@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::error::Error as _;
 use std::ffi::{OsStr, c_void};
 use std::mem::ManuallyDrop;
 
@@ -25,7 +26,7 @@ impl Library {
         // SAFETY:
         // - Whoever sets the variable that names the library asks for its code to run, its initialisers included.
         let library = unsafe { libloading::Library::new(path) };
-        let library = &*ManuallyDrop::new(library.map_err(|error| error.to_string())?);
+        let library = &*ManuallyDrop::new(library.map_err(|error| reason(&error))?);
         let get_interface = symbol(library, NVTXW_GET_INTERFACE_SYMBOL_NAME)
             .ok_or_else(|| format!("it exports no {NVTXW_GET_INTERFACE_SYMBOL_NAME}"))?;
         // SAFETY:
@@ -82,4 +83,26 @@ fn symbol(library: &libloading::Library, name: &str) -> Option<*mut c_void> {
     let symbol = unsafe { library.get::<*mut c_void>(name.as_bytes()) }.ok()?;
     let address = *symbol;
     (!address.is_null()).then_some(address)
+}
+
+/// The loader's own words.
+fn reason(error: &libloading::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Library;
+
+    #[test]
+    fn a_library_that_is_not_there_is_told_in_the_loader_s_words() {
+        let path = "/nowhere/libbackend.so";
+        let Err(problem) = Library::load(path.as_ref()) else {
+            panic!("it is not there");
+        };
+        assert!(problem.contains(path), "{problem}");
+    }
 }
