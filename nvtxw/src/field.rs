@@ -57,8 +57,8 @@ use crate::{Argb, CategoryId, Error, RangeId, Registrar, ScopeId, StringHandle};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a field of an event or a counter group",
     label = "not a type that a trace can hold",
-    note = "fields are numbers, `bool`, `char`, `*const T`, `StringHandle`, `Argb`, `CategoryId`, `RangeId`, `ScopeId` and \
-            arrays of them; derive `NvtxPayload` for a struct, `NvtxEnum` for an enum and `NvtxField` for a newtype",
+    note = "fields are numbers (all but `isize`), `bool`, `char`, `*const T`, `StringHandle`, `Argb`, `CategoryId`, `RangeId`, \
+            `ScopeId` and arrays of them; derive `NvtxPayload` for a struct, `NvtxEnum` for an enum and `NvtxField` for a newtype",
     note = "for text, register it with `Domain::string` and store its `StringHandle`, or mark a `FlexStr` with \
             `#[nvtx(flex)]` or a `[u8; N]` with `#[nvtx(string)]`",
     note = "a value that some events lack is no `Option`: write it beside those that have it, as a payload or a record with \
