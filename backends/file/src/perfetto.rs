@@ -196,7 +196,7 @@ impl FormatStream for PerfettoStream {
     }
 
     fn event(&mut self, event: &Event<'_>, half: Half<'_>, out: &mut Writer) {
-        self.encoder.event(event, event.domain(), half, out);
+        self.encoder.event(event, self.info.domain(), half, out);
     }
 
     fn value(&mut self, value: Option<Number>, out: &mut Writer) {

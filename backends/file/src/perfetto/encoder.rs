@@ -117,7 +117,8 @@ impl Encoder {
         })
     }
 
-    /// Appends the fields of an event, but for type and track.
+    /// Appends the fields of an event, but for type and track. `domain` is the stream's, which only ends that come from
+    /// other streams may not be of.
     pub(crate) fn event(
         &mut self,
         event: &Event<'_>,
@@ -126,7 +127,7 @@ impl Encoder {
         out: &mut Writer,
     ) {
         let plain = event.plain_but_message();
-        if matches!(half, Half::Second(_)) && plain.is_some() && self.has_nothing(event) {
+        if matches!(half, Half::Second(_)) && plain.is_some() && self.has_nothing(event, domain) {
             return;
         }
         // Names may repeat where several payloads meet.
@@ -145,7 +146,7 @@ impl Encoder {
                     self.color(event, color, out);
                 }
             }
-            Half::Second(first) => self.changes(event, domain, first, out),
+            Half::Second(first) => self.changes(event, event.domain(), first, out),
         }
         let is_first = matches!(half, Half::First);
         let payload = plain.filter(|_| is_first);
@@ -188,9 +189,11 @@ impl Encoder {
     }
 
     /// Whether there is nothing that a plain event could change of the range that it ends.
-    fn has_nothing(&mut self, event: &Event<'_>) -> bool {
+    fn has_nothing(&mut self, event: &Event<'_>, domain: &Domain) -> bool {
         let (schema, texts) = (event.schema(), &mut self.texts);
-        event.message().is_none()
+        // A schema of another domain may have the number of one of this.
+        event.domain().index() == domain.index()
+            && event.message().is_none()
             && event.category().or(event.color()).is_none()
             && (self.plans.get(schema, || Plan::new(schema, texts))).is_bare()
     }

@@ -120,3 +120,46 @@ fn what_an_end_has_instead_of_its_start_is_annotated() {
         assert_eq!(range.arg("tint (2)"), &Arg::Uint(0xFF00_0002));
     }
 }
+
+#[test]
+fn an_end_from_another_domain_is_of_a_schema_there() {
+    // Schemas of two domains may have one number.
+    for format in ["perfetto", "chrome"] {
+        let run = Run::with(&format!("format={format}"));
+        let (ours, theirs) = (run.session.domain("sim"), run.session.domain(""));
+        let begin = time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN);
+        let end = time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END);
+        let id = entry(EntryType::RangeId, c"id");
+        let int = |name| entry(EntryType::Int64, name);
+        let role = EventKind::RangeEnd.to_raw();
+        let bare_end = theirs.schema("end", role, 16, &[id, end]);
+        let full_end = theirs.schema("end", role, 24, &[id, end, int(c"result")]);
+        let role = EventKind::RangePushPop.to_raw();
+        let full = ours.schema("full", role, 24, &[begin, end, int(c"number")]);
+        let bare = ours.schema("bare", role, 16, &[begin, end]);
+        assert_eq!([bare_end, full_end], [full, bare]);
+        let role = EventKind::RangeStart.to_raw();
+        let start = ours.schema("start", role, 16, &[id, begin]);
+        let mut stream = run.session.stream("ours", ours, 0);
+        let mut other = run.session.stream("theirs", theirs, 0);
+        stream.event(&[(bare, &words(&[0, 1]))]).unwrap();
+        for (at, end) in [(10, words(&[1, 11])), (20, words(&[1, 21, 5]))] {
+            let schema = if at == 10 { bare_end } else { full_end };
+            stream.event(&[(start, &words(&[1, at]))]).unwrap();
+            other.event(&[(schema, &end)]).unwrap();
+        }
+        stream.event(&[(full, &words(&[30, 31, 7]))]).unwrap();
+        let trace = run.read();
+        assert_eq!(
+            trace.range("full").args,
+            [("number".to_owned(), Arg::Int(7))]
+        );
+        assert_eq!(trace.range("bare").args, []);
+        let results: Vec<_> = (trace.ranges.iter())
+            .filter(|range| range.name == "start")
+            .map(|range| (range.start, range.args.get(1)))
+            .collect();
+        let result = ("result".to_owned(), Arg::Int(5));
+        assert_eq!(results, [(10, None), (20, Some(&result))]);
+    }
+}
