@@ -58,8 +58,9 @@
 //! - **Fields** are annotations: integers, floats (NaN and infinities too), text, addresses, nested
 //!   lists and dictionaries; 128-bit integers as decimal text, enums as the value's name, bytes as
 //!   hexadecimal text. Hidden ones are left out, and so are null registered strings; in a list those are
-//!   `null` as text. Names that repeat across payloads get ` (2)`, ` (3)`…. An event that would take more
-//!   than 64 MiB is refused.
+//!   `null` as text. Empty lists, and dictionaries in which nothing is shown, are `[]` and `{}` as text.
+//!   Names that repeat across payloads get ` (2)`, ` (3)`…. An event that would take more than 64 MiB is
+//!   refused.
 //! - **Correlated** events, those with one value in one correlation domain, are joined by a flow.
 //! - **Counters** are tracks where their scope is, else where the stream is; groups are folders of
 //!   them. Unsigned values from 2^63 are the nearest doubles. Values are in the counter's unit: a

@@ -47,7 +47,7 @@ impl<'a> Annotator<'a> {
     fn open(&mut self, field: &Field) -> Open {
         let (number, named) = match self.names.levels.last() {
             None => (event::ANNOTATIONS, true),
-            Some(Level::Struct(_)) => (annotation::DICT_ENTRIES, true),
+            Some(Level::Struct(..)) => (annotation::DICT_ENTRIES, true),
             Some(Level::Array(_)) => (annotation::ARRAY_VALUES, false),
         };
         let open = self.out.open(number, 0);
@@ -143,7 +143,8 @@ impl Visitor for Annotator<'_> {
             return;
         }
         let open = self.open(field);
-        self.names.levels.push(Level::Struct(open));
+        let first = self.out.len();
+        self.names.levels.push(Level::Struct(open, first));
     }
 
     fn end_struct(&mut self, _field: &Field) {
@@ -155,16 +156,28 @@ impl Annotator<'_> {
     fn end(&mut self) {
         if self.hidden > 0 {
             self.hidden -= 1;
-        } else if let Some(Level::Array(open) | Level::Struct(open)) = self.names.levels.pop() {
-            self.out.close(open);
+            return;
         }
+        let open = match self.names.levels.pop() {
+            None => return,
+            Some(Level::Array(open)) => open,
+            Some(Level::Struct(open, first)) => {
+                if self.out.len() == first {
+                    // The format can't tell it from nothing, which in an array would move all that follow.
+                    self.text("{}");
+                }
+                open
+            }
+        };
+        self.out.close(open);
     }
 }
 
 /// An array or a struct that is open.
 enum Level {
     Array(Open),
-    Struct(Open),
+    /// With where its first field is.
+    Struct(Open, usize),
 }
 
 /// The names of an event's annotations, and where in them an annotator is.

@@ -239,6 +239,10 @@ impl Arg {
             Other::Group(args) => {
                 let start = Slot::at(room, len, |out| out.word(head.word, head.len));
                 let end = write_some(args, payload, texts, room, start)?;
+                if end == start {
+                    // A struct in which nothing is shown is told otherwise.
+                    return None;
+                }
                 return close(room, len + 1, end);
             }
             Other::Flow(load, domain) => {

@@ -174,6 +174,51 @@ fn fields_are_annotations_of_their_type() {
 }
 
 #[test]
+fn structs_in_which_nothing_is_shown_keep_their_places() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let of = |ty, name| Entry {
+        ty,
+        ..entry(EntryType::Int8, name)
+    };
+    let name = [entry(EntryType::RegisteredString, c"name")];
+    let name = domain.schema("", 0, 8, &name);
+    let secret = [Entry {
+        flags: NVTX_PAYLOAD_ENTRY_FLAG_HIDE,
+        ..entry(EntryType::Int64, c"secret")
+    }];
+    let secret = domain.schema("", 0, 8, &secret);
+    let names = Entry {
+        ty: name,
+        ..array(EntryType::Int8, 3, c"names")
+    };
+    let far = array(EntryType::Int64, 300, c"far");
+    let nothing = || text("{}");
+    let some = || Arg::Dict(vec![("name".to_owned(), text("한강"))]);
+    let values = pack![0u64, domain.string("한강"), 0u64, 0u64, 1u64];
+    // By the short way, and by the long one.
+    for more in [&[][..], &[far]] {
+        let entries = [mark_time(), names, of(name, c"one"), of(secret, c"other")];
+        let entries = [&entries[..], more].concat();
+        let mut payload = [pack![i64::from(!more.is_empty())], values.clone()].concat();
+        payload.resize(48 + more.len() * 2400, 0);
+        let schema = domain.schema("e", EventKind::Mark.to_raw(), payload.len(), &entries);
+        for _ in 0..2 {
+            stream.event(&[(schema, &payload)]).unwrap();
+        }
+    }
+    let trace = run.read();
+    assert_eq!(trace.instants.len(), 4);
+    for mark in &trace.instants {
+        let names = Arg::List(vec![nothing(), some(), nothing()]);
+        assert_eq!(mark.arg("names"), &names);
+        assert_eq!(mark.arg("one"), &nothing());
+        assert_eq!(mark.arg("other"), &nothing());
+    }
+}
+
+#[test]
 fn data_of_varying_size_nests_too() {
     let run = Run::new();
     let domain = run.session.domain("");
