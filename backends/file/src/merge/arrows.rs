@@ -3,6 +3,7 @@
 //! Whether an event has a next one is known only when all have been read, and then memory may not hold
 //! them: they are sorted by flows first, and what comes of that by events.
 
+use std::cmp::Ordering;
 use std::io;
 
 use super::{HEADER, Kind, Rewrite};
@@ -260,9 +261,15 @@ impl Met {
         ends.add(key, &[])
     }
 
-    /// Whether readers take it before one of the same time that stands before it, as far as that is known.
+    /// Whether readers take it before one of the same time and of a stream before its own, or of its own, as far as that
+    /// is known.
     fn is_before(self, first: Self) -> bool {
-        (self.shortness, self.is_last) < (first.shortness, first.is_last)
+        match self.shortness.cmp(&first.shortness) {
+            Ordering::Less => true,
+            // They take these in the order of the file, which has one stream after the other.
+            Ordering::Equal => self.stream == first.stream && !self.is_last && first.is_last,
+            Ordering::Greater => false,
+        }
     }
 
     /// Whether it stands behind one that comes before it, or is later. An arrow can't go back.

@@ -347,3 +347,33 @@ fn halves_keep_their_arrows() {
     assert_eq!((at(0).len(), at(100).len()), (1, 2));
     assert_eq!(at(104).len(), 0);
 }
+
+#[test]
+fn of_open_ranges_of_one_time_the_first_in_the_file_is_the_first_of_its_flow() {
+    let ours = [EventKind::RangeStart, EventKind::RangePush];
+    for kinds in [[0, 0], [0, 1], [1, 0], [1, 1]] {
+        for order in [[0, 1], [1, 0]] {
+            let run = chrome("");
+            let domain = run.session.domain("");
+            let mut streams = ["cpu", "gpu"].map(|name| run.session.stream(name, domain, 0));
+            let schemas = ours.map(|kind| {
+                let id = entry(EntryType::RangeId, c"id");
+                let begin = time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN);
+                let entries = [begin, launch(), id];
+                let count = 2 + usize::from(kind == EventKind::RangeStart);
+                domain.schema("open", kind.to_raw(), count * 8, &entries[..count])
+            });
+            for index in order {
+                let kind = kinds[index];
+                let payload = words(&[5, 7, 1]);
+                let payload = &payload[..24 - 8 * kind];
+                streams[index].event(&[(schemas[kind], payload)]).unwrap();
+            }
+            // Its reader wants the first one to say so.
+            let trace = run.read();
+            let flows: Vec<_> = trace.ranges.iter().map(|range| &range.flows[..]).collect();
+            assert_eq!(flows.len(), 2);
+            assert!(flows[0].len() == 1 && flows[0] == flows[1], "{flows:?}");
+        }
+    }
+}
