@@ -74,8 +74,11 @@ impl<F: Format> StreamIn<F> {
 
     /// Ends a range that was started in this stream.
     fn end_here(&mut self, event: &Event<'_>, id: u64, time: i64) -> Result<()> {
-        let first = first_half(&self.timeline, id, time)?;
-        let fields = encode(&mut self.fields, &mut self.out, event, first)?;
+        if let Some(first) = self.timeline.started(id) {
+            check_order("range_end", time, first.start)?;
+        }
+        let half = second(&self.timeline, id);
+        let fields = encode(&mut self.fields, &mut self.out, event, half)?;
         if !self.shared.ranges.end(id, self.number) {
             // Another stream has just ended it.
             self.take_mail();
@@ -131,8 +134,9 @@ impl<F: Format> StreamIn<F> {
         let time = self.clocks.nanoseconds(clock, event.time().start())?;
         self.out.admit(time)?;
         self.retime_first(First::Start(end.id));
-        let first = first_half(&self.timeline, end.id, time)?;
-        let fields = encode(&mut self.fields, &mut self.out, &event, first)?;
+        // The end was taken: by what was known then, the range had started before.
+        let half = second(&self.timeline, end.id);
+        let fields = encode(&mut self.fields, &mut self.out, &event, half)?;
         // What comes next may be of others.
         let clocks = mem::replace(&mut self.timeline.clocks, [clock; 2]);
         self.timeline.end(end.id, time, fields);
@@ -162,12 +166,9 @@ impl<F: Format> StreamIn<F> {
 }
 
 /// What the end of a started range is encoded with.
-fn first_half(timeline: &Timeline, id: u64, time: i64) -> Result<Half<'_>> {
+fn second(timeline: &Timeline, id: u64) -> Half<'_> {
     let first = timeline.started(id);
-    if let Some(start) = first {
-        check_order("range_end", time, start.start)?;
-    }
-    Ok(Half::Second(first.map_or(&[], |start| start.fields)))
+    Half::Second(first.map_or(&[], |start| start.fields))
 }
 
 fn check_order(what: &str, time: i64, start: i64) -> Result<()> {

@@ -191,8 +191,10 @@ impl Timeline {
         let is_range = matches!(item.kind, Kind::PushPop | Kind::StartEnd);
         let mut item = *item;
         if is_range && item.end < item.start {
-            // By what is known now of the two clocks that it is of.
+            // By what is known now of the two clocks that it is of. It stays without length, wherever the start goes.
             item.end = item.start;
+            item.clocks[1] = item.clocks[0];
+            self.mark(item.clocks, out);
             self.tally.before_sync += 1;
         }
         let item = &item;

@@ -5,6 +5,7 @@ use nvtxw_abi::{EntryType, EventKind, SchemaRole};
 
 use crate::Run;
 use crate::arrivals::{FORMATS, Rows, merged};
+use crate::reader::Arg;
 use crate::replay::Random;
 use crate::table::{Domain, Entry, Stream, entry, time, words};
 
@@ -412,5 +413,51 @@ fn an_end_that_waits_for_an_inner_one_gets_the_time_that_is_known_then() {
         let times = |name| (trace.range(name).start, trace.range(name).end);
         assert_eq!(times("event 1"), (1000, Some(1450)), "{format}");
         assert_eq!(times("event 2"), (1010, Some(1500)), "{format}");
+    }
+}
+
+#[test]
+fn a_range_that_has_no_length_goes_where_its_start_goes() {
+    for format in FORMATS {
+        for kind in [EventKind::RangePushPop, EventKind::RangeStartEnd] {
+            let run = Run::with(&format!("{format}|window=2"));
+            let schemas = Schemas::new(run.session.domain(""));
+            let mut stream = run.session.stream("main", schemas.domain, 0);
+            let step = Step::Event(kind, [1, 2], [1200, 1250], 1);
+            assert!(schemas.take(&mut stream, step));
+            // It would start at 1700 and end at 1250.
+            let clocks = [CLOCKS[1], CLOCKS[2]];
+            stream.sync(clocks, [1000, 2000]).unwrap();
+            for number in 10..16 {
+                let mark = Step::Event(EventKind::Mark, [2; 2], [2000; 2], number);
+                assert!(schemas.take(&mut stream, mark));
+            }
+            stream.sync(clocks, [800, 1790]).unwrap();
+            let trace = merged(run);
+            let range = trace.range("event 1");
+            assert_eq!((range.start, range.end), (1690, Some(1690)), "{format}");
+            assert_eq!(trace.attributes["nvtxw.before_sync"], Arg::Int(1));
+        }
+    }
+}
+
+#[test]
+fn an_end_from_another_stream_counts_although_the_start_turns_out_to_be_later() {
+    for format in FORMATS {
+        let run = Run::with(format);
+        let schemas = Schemas::new(run.session.domain(""));
+        let [mut one, mut other] =
+            ["one", "other"].map(|name| run.session.stream(name, schemas.domain, 0));
+        let start = Step::Event(EventKind::RangeStart, [1; 2], [1200; 2], 1);
+        assert!(schemas.take(&mut one, start));
+        let end = Step::Event(EventKind::RangeEnd, [2; 2], [1250; 2], 1);
+        assert!(schemas.take(&mut other, end));
+        one.sync([CLOCKS[1], CLOCKS[2]], [700, 1300]).unwrap();
+        let mark = Step::Event(EventKind::Mark, [1; 2], [1300; 2], 2);
+        assert!(schemas.take(&mut one, mark));
+        let trace = merged(run);
+        let range = trace.range("event 1");
+        assert_eq!((range.start, range.end), (1300, Some(1300)), "{format}");
+        assert_eq!(trace.attributes["nvtxw.before_sync"], Arg::Int(1));
     }
 }
