@@ -142,8 +142,8 @@ impl<'a> EventBatch<'a> {
         }
     }
 
-    /// The events by their bytes, if each of their fields has a [fixed place](crate::Field::offset) in these, but for a message
-    /// that is text in the flexible data: so that a backend can work out once how it reads the events of a schema. It must
+    /// The events by their bytes, if each of their fields has a [fixed place](crate::Field::offset) in these, but for text in the
+    /// flexible data: so that a backend can work out once how it reads the events of a schema. It must
     /// [read](PlainEvents::read) an event that it finds anything wrong with, or does not know what to do with.
     pub fn plain_events(&self) -> Option<PlainEvents<'_, 'a>> {
         PlainEvents::new(self, self.flex)

@@ -228,32 +228,30 @@ impl<'a> Event<'a> {
         is_plain.then_some(self.bytes)
     }
 
-    /// The same, also if the [message](Self::message) is text elsewhere: in one more payload that is nothing but that, as plain
-    /// ranges and marks have it, or in a field of any length or place.
+    /// The same, also if there is text elsewhere: the [message](Self::message) in one more payload that is nothing but that, as
+    /// plain ranges and marks have it, or that and other [texts](Self::texts) in fields of any length or place. Then those have no
+    /// place in the bytes, and behind the others there may be more.
     #[inline]
-    pub fn plain_but_message(&self) -> Option<&'a [u8]> {
-        (self.many.is_none() && self.schema.plan.is_plain_but_message).then_some(self.bytes)
+    pub fn plain_but_texts(&self) -> Option<&'a [u8]> {
+        (self.many.is_none() && self.schema.plan.is_plain_but_texts).then_some(self.bytes)
     }
 
-    /// Shows one field of [`schema`](Self::schema), by its index there, of a [plain](Self::plain_but_message) event; nothing if
-    /// it holds an attribute of the event.
+    /// What fields of a [plain](Self::plain_but_texts) event hold that are text of any length or place, without a null, by their
+    /// [index](crate::Field::text_index) among them. Meant to be UTF-8; it may not be. `None` behind a null pointer.
+    #[inline]
+    pub fn texts(&self) -> &[Option<&'a [u8]>] {
+        &self.context.found[..self.schema.plan.loose.len()]
+    }
+
+    /// Shows one field of [`schema`](Self::schema), by its index there, of a [plain](Self::plain_but_texts) event; nothing if it
+    /// holds an attribute of the event.
     ///
     /// # Panics
     /// If the event is not plain, or the schema has no such field.
     pub fn visit_field<V: Visitor>(&self, index: usize, visitor: &mut V) {
-        let bytes = self.plain_but_message().expect("the event is plain");
+        let bytes = self.plain_but_texts().expect("the event is plain");
         let field = &self.schema.fields()[index];
-        if !field.is_attribute {
-            let context = &self.context;
-            decode::visit(
-                field,
-                field.whole,
-                &bytes[field.offset..],
-                0,
-                context,
-                visitor,
-            );
-        }
+        decode::visit(field, field.shown, bytes, field.at, &self.context, visitor);
     }
 
     /// Shows the fields of all payloads in order, without those that hold the event's attributes. Hidden ones are shown too.

@@ -111,7 +111,7 @@ impl Loose {
         })
     }
 
-    /// Whether it is text of bytes to which an offset leads, and whose length varies.
+    /// Whether it is text of bytes to which an offset in a fixed place leads, and whose length varies.
     pub(crate) fn is_flexible_text(&self) -> bool {
         let varies = !matches!(self.extent, LooseExtent::Fixed(_));
         self.is_text && self.unit == 1 && self.via == Via::Offset && varies

@@ -153,11 +153,14 @@ pub(crate) fn plan(
     plan.is_plain = shape == Shape::Static && fields.iter().all(|field| field.plain);
     plan.is_settled = shape != Shape::Dynamic && fields.iter().all(|field| field.settled);
     (plan.way, plan.loose) = way(&plan, shape, fields);
-    let is_message = |field: &Field| plan.message == Some(MessageAt::Loose(field.index));
-    plan.is_plain_but_message = plan.is_plain
-        || shape == Shape::Static
-            && plan.way == Way::Regular
-            && fields.iter().all(|field| field.plain || is_message(field));
+    let is_text = |field: &Field| {
+        plan.message == Some(MessageAt::Loose(field.index)) || field.text_index().is_some()
+    };
+    plan.is_plain_but_texts = plan.is_plain
+        || plan.way == Way::Regular
+            && fields
+                .iter()
+                .all(|field| field.plain && !field.follows || is_text(field));
     for field in &mut *fields {
         field.shown = match (field.is_attribute, field.loose) {
             (true, _) => Read::Nothing,

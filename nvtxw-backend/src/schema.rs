@@ -12,6 +12,7 @@ use crate::raw::Promise;
 use crate::refusal::Refusal;
 use crate::scalar::Read;
 use crate::semantics::{Correlation, CounterSemantics};
+use crate::text::unit_size;
 
 /// A registered schema: the layout of a payload, worked out at registration.
 #[derive(Debug)]
@@ -213,6 +214,13 @@ impl Field {
         self.extent != Extent::Schema
     }
 
+    /// The field's place among the [texts](crate::Event::texts) of an event, if it is text of bytes whose length varies and it is
+    /// one of the few fields without a fixed place that are found when an event comes.
+    pub fn text_index(&self) -> Option<usize> {
+        let is_text = matches!(self.kind, FieldKind::Text(ty) if unit_size(ty) == 1);
+        self.loose.filter(|_| is_text && self.varies())
+    }
+
     /// Whether the producer asks not to show the field.
     pub fn is_hidden(&self) -> bool {
         self.hidden
@@ -375,8 +383,8 @@ pub(crate) struct Plan {
     pub(crate) reaches_out: bool,
     /// Whether all fields are plain, and the schema is static.
     pub(crate) is_plain: bool,
-    /// Whether all fields but the message are plain, and the schema is static.
-    pub(crate) is_plain_but_message: bool,
+    /// Whether all fields are plain and in fixed places, but for a message and [texts](Field::text_index).
+    pub(crate) is_plain_but_texts: bool,
     /// Whether all fields are settled, and the size is fixed.
     pub(crate) is_settled: bool,
     /// The type of the text that the payload is as a whole.

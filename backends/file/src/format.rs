@@ -262,13 +262,20 @@ pub(crate) trait FormatStream: Send + 'static {
 
 /// Writes the usual ranges of one schema.
 pub(crate) trait Ranges {
+    /// Whether they take long slots.
+    fn are_long(&self) -> bool {
+        false
+    }
+
     /// Appends the range of a plain payload as it is in the file if it stands on the first lane of
-    /// its place, behind the `latest` one if it may follow that. `text` is its message, if that is text.
-    /// `None`, and appends nothing, for one that is not usual.
-    fn write(
+    /// its place, behind the `latest` one if it may follow that. `text` is its message, if that is text, and `texts` are
+    /// those of its fields that are elsewhere, by their index among them.
+    /// It takes a slot of `N` bytes. `None`, and appends nothing, for one that is not usual.
+    fn write<const N: usize>(
         &mut self,
         payload: &[u8],
         text: Option<&[u8]>,
+        texts: &[Option<&[u8]>],
         latest: Option<Latest>,
         out: &mut Writer,
     ) -> Option<WholeRange>;
@@ -283,10 +290,11 @@ pub(crate) enum NoRanges {}
 
 #[cfg(feature = "parquet")]
 impl Ranges for NoRanges {
-    fn write(
+    fn write<const N: usize>(
         &mut self,
         _payload: &[u8],
         _text: Option<&[u8]>,
+        _texts: &[Option<&[u8]>],
         _latest: Option<Latest>,
         _out: &mut Writer,
     ) -> Option<WholeRange> {

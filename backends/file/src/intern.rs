@@ -74,6 +74,11 @@ pub(crate) enum Number {
 }
 
 impl Texts {
+    /// Whether it takes a new text of so many bytes.
+    pub(crate) fn takes(&self, len: usize) -> bool {
+        len <= MAX_LEN && self.ends.len() < MAX_TEXTS && self.bytes.len() + len <= MAX_BYTES
+    }
+
     pub(crate) fn number(&mut self, text: &str) -> Number {
         if text.len() > MAX_LEN {
             return Number::Inline;
@@ -85,7 +90,7 @@ impl Texts {
             Ok(slot) => return Number::Known(slot.number),
             Err(free) => free,
         };
-        if self.ends.len() == MAX_TEXTS || self.bytes.len() + text.len() > MAX_BYTES {
+        if !self.takes(text.len()) {
             return Number::Inline;
         }
         let number = self.ends.len() as u32 + 1;

@@ -7,6 +7,8 @@ use nvtxw_backend::{
     EntryType, EventKind, Field, FieldKind, FieldRole, Schema, SchemaRole, TimestampRole,
 };
 
+use crate::proto::{LONG_SLOT, SHORT_SLOT};
+
 /// Where the usual ranges, or marks, of a schema have what they need: two times, which are the same one of marks, perhaps a
 /// message that is registered or elsewhere, a category, and a colour.
 #[derive(Clone, Copy)]
@@ -65,11 +67,11 @@ impl Usual {
         })
     }
 
-    /// Whether all of it is [near](Near).
+    /// Whether all of it is near in any payload's first bytes.
     pub(crate) fn is_near(&self) -> bool {
         let all = [self.name, self.category, self.color];
         let mut all = all.into_iter().flatten().chain([self.start, self.end]);
-        all.all(is_near)
+        all.all(|offset| offset < SHORT_SLOT - 8)
     }
 
     /// `None` for a range that ends before it starts, or has a colour.
@@ -232,46 +234,41 @@ impl Payload for [u8] {
     }
 }
 
-/// Fields that begin before this are near.
-const NEAR: usize = 256;
-
-/// All bytes that [near](is_near) fields of a payload are in. Their places need no checks.
-pub(crate) type Near = [u8; NEAR + 8];
-
-/// Whether a field that begins there can be read from [`Near`] bytes.
-pub(crate) fn is_near(offset: usize) -> bool {
-    offset < NEAR
-}
-
-impl Payload for Near {
+/// The first bytes of a payload, with some that are no part of any field. Fields that begin before the last eight are near: their
+/// places need no checks.
+impl<const N: usize> Payload for [u8; N] {
     #[inline(always)]
-    fn bytes<const N: usize>(&self, offset: usize) -> [u8; N] {
-        const { assert!(N <= 8) };
-        let (at, mut bytes) = (offset % NEAR, [0; N]);
-        bytes.copy_from_slice(&self[at..at + N]);
+    fn bytes<const COUNT: usize>(&self, offset: usize) -> [u8; COUNT] {
+        const { assert!(COUNT <= 8) };
+        let (at, mut bytes) = (offset % (N - 8), [0; COUNT]);
+        bytes.copy_from_slice(&self[at..at + COUNT]);
         bytes
     }
 }
 
+/// So many bytes of a payload can be near at most.
+pub(crate) const FARTHEST: usize = LONG_SLOT;
+
 /// Where the near bytes of a payload are copied to that has too few behind it.
-pub(crate) struct Copied(Near);
+pub(crate) struct Copied([u8; FARTHEST]);
 
 impl Default for Copied {
     fn default() -> Self {
-        Self([0; NEAR + 8])
+        Self([0; FARTHEST])
     }
 }
 
 impl Copied {
     /// The near bytes of a payload.
     #[inline(always)]
-    pub(crate) fn near<'p>(&'p mut self, payload: &'p [u8]) -> &'p Near {
+    pub(crate) fn near<'p, const N: usize>(&'p mut self, payload: &'p [u8]) -> &'p [u8; N] {
+        const { assert!(N <= FARTHEST) };
         match payload.first_chunk() {
             Some(near) => near,
             None => {
                 cold_path();
                 self.0[..payload.len()].copy_from_slice(payload);
-                &self.0
+                (&self.0[..N]).try_into().expect("it has so many bytes")
             }
         }
     }

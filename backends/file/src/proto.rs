@@ -66,12 +66,12 @@ impl Writer {
         self.len = self.len.min(len);
     }
 
-    /// Room for a message of less than [`SLOT`] bytes. `None` if there is none yet: the next one finds it.
+    /// A slot for a message. `None` if there is no room yet: the next one finds it.
     #[inline(always)]
-    pub(crate) fn slot(&mut self) -> Option<Slot<'_>> {
+    pub(crate) fn slot<const N: usize>(&mut self) -> Option<Slot<'_, N>> {
         let (len, size) = (self.len, self.bytes.len());
-        if size < len || size - len < SLOT + 8 {
-            self.grow(SLOT + 8);
+        if size < len || size - len < N {
+            self.grow(N);
             return None;
         }
         let room = self.bytes[len..].first_chunk_mut()?;
@@ -263,22 +263,25 @@ pub(crate) const fn tag_byte(field: u32, is_bytes: bool) -> u64 {
     (field << 3 | if is_bytes { BYTES } else { VARINT }) as u64
 }
 
-/// How many bytes a [`Slot`] has.
-pub(crate) const SLOT: usize = 256;
+/// The bytes of a [`Slot`] for messages of up to 256 bytes: places in it take fewer instructions than in a long one.
+pub(crate) const SHORT_SLOT: usize = 256 + 8;
 
-/// The bytes of a slot.
-pub(crate) type Room = [u8; SLOT + 8];
+/// The same for messages of up to 1,024 bytes.
+pub(crate) const LONG_SLOT: usize = 1024 + 8;
 
-/// Room at the end of a writer for a message of less than [`SLOT`] bytes, which is written once it
+/// Room at the end of a writer for a message of at most `N - 8` bytes, a power of two, which is written once it
 /// is [kept](Slot::keep). What would go beyond does harm to that message only.
-pub(crate) struct Slot<'w> {
-    room: &'w mut Room,
+pub(crate) struct Slot<'w, const N: usize> {
+    room: &'w mut [u8; N],
     len: usize,
     /// The writer's length.
     kept: &'w mut usize,
 }
 
-impl Slot<'_> {
+impl<const N: usize> Slot<'_, N> {
+    /// The most bytes of a message.
+    pub(crate) const MOST: usize = N - 8;
+
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -288,7 +291,7 @@ impl Slot<'_> {
     #[inline(always)]
     pub(crate) fn word(&mut self, word: u64, len: usize) {
         // The remainder spares a check.
-        let at = self.len % SLOT;
+        let at = self.len % Self::MOST;
         self.room[at..at + 8].copy_from_slice(&word.to_le_bytes());
         self.len += len;
     }
@@ -307,7 +310,7 @@ impl Slot<'_> {
 
     /// Writes what takes the room and what is written of it, and returns how much that is then.
     #[inline(always)]
-    pub(crate) fn with(&mut self, write: impl FnOnce(&mut Room, usize) -> usize) {
+    pub(crate) fn with(&mut self, write: impl FnOnce(&mut [u8; N], usize) -> usize) {
         self.len = write(self.room, self.len);
     }
 
@@ -315,7 +318,7 @@ impl Slot<'_> {
     #[inline(always)]
     pub(crate) fn try_with(
         &mut self,
-        write: impl FnOnce(&mut Room, usize) -> Option<usize>,
+        write: impl FnOnce(&mut [u8; N], usize) -> Option<usize>,
     ) -> Option<()> {
         self.len = write(self.room, self.len)?;
         Some(())
@@ -323,7 +326,11 @@ impl Slot<'_> {
 
     /// What is written where `len` bytes of a room are.
     #[inline]
-    pub(crate) fn at(room: &mut Room, len: usize, write: impl FnOnce(&mut Slot<'_>)) -> usize {
+    pub(crate) fn at(
+        room: &mut [u8; N],
+        len: usize,
+        write: impl FnOnce(&mut Slot<'_, N>),
+    ) -> usize {
         let mut kept = 0;
         let mut slot = Slot {
             room,
@@ -342,7 +349,7 @@ impl Slot<'_> {
     /// Sets a byte that was written.
     #[inline(always)]
     pub(crate) fn set(&mut self, at: usize, byte: u8) {
-        self.room[at % SLOT] = byte;
+        self.room[at % Self::MOST] = byte;
     }
 }
 
@@ -491,8 +498,11 @@ mod tests {
             let mut writer = Writer::default();
             writer.varint(value);
             let mut slotted = Writer::default();
-            assert!(slotted.slot().is_none(), "there is no room yet");
-            let mut slot = slotted.slot().unwrap();
+            assert!(
+                slotted.slot::<SHORT_SLOT>().is_none(),
+                "there is no room yet"
+            );
+            let mut slot = slotted.slot::<SHORT_SLOT>().unwrap();
             slot.varint(value);
             slot.keep();
             assert_eq!(slotted.as_bytes(), writer.as_bytes(), "{value}");

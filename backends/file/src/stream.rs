@@ -327,7 +327,7 @@ impl<F: Format> Stream for StreamIn<F> {
         event: &PlainEvent<'_>,
     ) -> Option<Result<()>> {
         self.refresh();
-        let followed = self.usual_range(schema, scope, event.bytes(), event.text())?;
+        let followed = self.usual_range(schema, scope, event.bytes(), event.text(), &[])?;
         if followed == Followed::Yes && self.out.pending() < TEXT_LIMIT {
             return Some(Ok(()));
         }

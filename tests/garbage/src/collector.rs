@@ -188,7 +188,7 @@ impl CollectorStream {
         tour.sights.push(Sight::Event(message, attributes));
         event.visit(&mut tour);
         assert!(tour.open.is_empty(), "all that began has ended");
-        if event.plain_but_message().is_some() {
+        if event.plain_but_texts().is_some() {
             // The fields one by one are the same as all of them.
             let mut again = Tour::default();
             for index in 0..event.schema().fields().len() {
@@ -225,7 +225,7 @@ impl Stream for CollectorStream {
     fn write_event(&mut self, event: &Event<'_>) -> Result<()> {
         // What was told of it before it was read is what it says.
         if let Some((bytes, text, scope)) = self.plain.take()
-            && event.plain_but_message() == Some(&bytes)
+            && event.plain_but_texts() == Some(&bytes)
         {
             assert_eq!(event.scope_id(), scope);
             if let Some(text) = &text {
@@ -261,20 +261,25 @@ impl Stream for CollectorStream {
             while !plain.is_empty() {
                 // What is told of an event before it is read is what it says then.
                 let mut shown = None;
-                plain.take_while(|event| {
-                    shown = Some((event.bytes(), event.text()));
+                plain.take_texts_while(|event| {
+                    let owned = |text: &[u8]| text.to_vec();
+                    let texts = event.texts().iter().map(|text| text.map(owned));
+                    let texts: Vec<_> = texts.collect();
+                    shown = Some((owned(event.bytes()), event.text().map(owned), texts));
                     false
                 });
                 let Some(event) = plain.read() else {
                     continue;
                 };
-                if let Some((bytes, text)) = shown {
+                if let Some((bytes, text, texts)) = shown {
                     // Behind them are those of the next ones.
-                    let own = event.plain_but_message().expect("it is plain");
+                    let own = event.plain_but_texts().expect("it is plain");
                     assert_eq!(Some(own), bytes.get(..own.len()));
-                    if let Some(text) = text {
+                    if let Some(text) = &text {
                         assert_eq!(event.message(), Some(Text::Inline(text)));
                     }
+                    let mut texts = texts.iter().map(Option::as_deref).peekable();
+                    assert!(texts.peek().is_none() || texts.eq(event.texts().iter().copied()));
                 }
                 one_by_one.push(times(&event));
             }

@@ -98,7 +98,7 @@ impl Encoder {
                 }
                 out.put(ARGS);
                 // Names may repeat where several payloads meet.
-                let plain = event.plain_but_message();
+                let plain = event.plain_but_texts();
                 let is_alone = plain.is_some() || event.payload_count() <= 1;
                 let before = (!is_alone).then_some(&[][..]);
                 let mut args = Args::begin(&mut self.args, before, out);

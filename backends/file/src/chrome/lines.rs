@@ -310,10 +310,11 @@ pub(super) struct QuickRanges<'l> {
 
 impl Ranges for QuickRanges<'_> {
     #[inline]
-    fn write(
+    fn write<const N: usize>(
         &mut self,
         payload: &[u8],
         text: Option<&[u8]>,
+        _texts: &[Option<&[u8]>],
         latest: Option<Latest>,
         out: &mut Writer,
     ) -> Option<WholeRange> {

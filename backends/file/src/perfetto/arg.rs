@@ -3,21 +3,22 @@
 //!
 //! They say what those of the [annotator](super::annotation) do, which takes fields of all kinds.
 
+mod builder;
+
 use std::hint::cold_path;
 use std::slice;
 use std::sync::Arc;
 
-use nvtxw_backend::{
-    Correlation, EntryType, Enum, EventKind, Field, FieldKind, FieldRole, Schema, SchemaRole,
-};
+use nvtxw_backend::{Enum, Field, Schema};
 
 use super::annotation::known;
 use super::encoder::{Tables, intern};
 use super::field::{annotation, event, interned};
-use crate::flow::{domain, joined};
-use crate::plain::{Load, Loaded, Near, Payload, is_near};
+use crate::flow::joined;
+use crate::plain::{Copied, Load, Loaded, Payload};
 use crate::proto::{
-    FIXED64, Room, SLOT, SMALL, Slot, VARINT, small_varint, tag, tag_byte, varint, varint_len,
+    FIXED64, LONG_SLOT, SHORT_SLOT, SMALL, Slot, VARINT, Writer, small_varint, tag, tag_byte,
+    varint, varint_len,
 };
 
 /// What an annotation begins with, up to its value.
@@ -55,7 +56,13 @@ impl Head {
 }
 
 /// The annotations of a schema's events but for those of colours, and what joins these with others.
-pub(super) struct Args(Vec<Arg>);
+pub(super) struct Args {
+    all: Vec<Arg>,
+    /// Those of texts that are elsewhere, by their places in all.
+    elsewhere: Vec<usize>,
+    /// Where the last byte of their fields is at most.
+    last: usize,
+}
 
 /// An annotation, or something else that comes of a field.
 pub(super) struct Arg {
@@ -85,11 +92,16 @@ enum Other {
     },
     /// Text of at most so many bytes.
     Text(usize),
+    /// Text that is elsewhere, with this index among an event's texts, and the number of that of the event at hand.
+    Elsewhere(usize, Option<TextNumber>),
     /// An array or a struct.
     Group(Vec<Arg>),
     /// What joins events: a number that is read so, in a domain.
     Flow(Load, u64),
 }
+
+/// A text's number as a varint, lowest byte first, and how many bytes that is; none of a text that is null.
+type TextNumber = (u64, usize);
 
 /// Values of an enum, which are read so.
 struct Choice {
@@ -111,47 +123,94 @@ struct Known {
 impl Args {
     /// `None` if some field is not of these kinds.
     pub(super) fn of(schema: &Schema, texts: &mut Tables) -> Option<Self> {
-        let mut builder = Builder {
-            texts,
-            flows: Vec::new(),
-        };
-        let mut args = Vec::new();
-        if schema.role() == SchemaRole::Event(EventKind::RangeStart) {
-            let mut fields = schema.fields().iter();
-            let id = fields.rfind(|field| field.role() == FieldRole::RangeId)?;
-            if !id.is_hidden() {
-                args.push(Arg::attribute(id, Load::U64, builder.texts)?);
-            }
-        }
-        for field in schema.fields().iter().filter(|field| !field.is_attribute()) {
-            builder.field(field, 0, Level::EVENT, &mut args)?;
-        }
-        // What joins events comes behind all annotations.
-        args.append(&mut builder.flows);
-        Some(Self(args))
+        let args = builder::args_of(schema, texts)?;
+        let is_elsewhere = |arg: &Arg| matches!(arg.other, Other::Elsewhere(..));
+        Some(Self {
+            elsewhere: (0..args.len())
+                .filter(|at| is_elsewhere(&args[*at]))
+                .collect(),
+            last: args.iter().map(Arg::last).max().unwrap_or_default(),
+            all: args,
+        })
     }
 
-    /// The fewest bytes that they take.
-    pub(super) fn least(&self) -> usize {
-        self.0.iter().map(Arg::least).sum()
+    /// Whether they can be [written](Self::write) into a slot of `N` bytes that has this room for them.
+    pub(super) fn fit<const N: usize>(&self, room: usize) -> bool {
+        let least: usize = self.all.iter().map(Arg::least).sum();
+        self.last < N && least <= room
+    }
+
+    /// Whether the numbers of texts have to be found.
+    #[inline(always)]
+    pub(super) fn have_texts(&self, texts: &[Option<&[u8]>]) -> bool {
+        !texts.is_empty() && !self.elsewhere.is_empty()
+    }
+
+    /// Finds the numbers of an event's texts that are elsewhere, for when it is [written](Self::write). `None` if one has none.
+    #[inline]
+    pub(super) fn find_texts(
+        &mut self,
+        texts: &[Option<&[u8]>],
+        tables: &mut Tables,
+    ) -> Option<()> {
+        for at in &self.elsewhere {
+            if let Other::Elsewhere(index, number) = &mut self.all[*at].other {
+                *number = Some(match texts.get(*index)? {
+                    Some(text) => value_number(text, tables)?,
+                    None => (0, 0),
+                });
+            }
+        }
+        Some(())
+    }
+
+    /// Appends what there is of a payload with these texts. `false`, and appends nothing, if something is not known, or not
+    /// usual.
+    pub(super) fn write_all(
+        &mut self,
+        payload: &[u8],
+        texts: &[Option<&[u8]>],
+        copied: &mut Copied,
+        tables: &mut Tables,
+        out: &mut Writer,
+    ) -> bool {
+        let written = match self.fit::<SHORT_SLOT>(SHORT_SLOT) {
+            true => self.write_slot::<SHORT_SLOT>(payload, texts, copied, tables, out),
+            false => self.write_slot::<LONG_SLOT>(payload, texts, copied, tables, out),
+        };
+        written.is_some()
+    }
+
+    fn write_slot<const N: usize>(
+        &mut self,
+        payload: &[u8],
+        texts: &[Option<&[u8]>],
+        copied: &mut Copied,
+        tables: &mut Tables,
+        out: &mut Writer,
+    ) -> Option<()> {
+        let mut slot = out.slot::<N>()?;
+        self.find_texts(texts, tables)?;
+        self.write(copied.near(payload), tables, &mut slot)?;
+        (slot.len() <= Slot::<N>::MOST).then(|| slot.keep())
     }
 
     /// Appends what there is of a payload. `None` if something is not known, or not usual; then the slot is not to be
     /// kept.
     #[inline(always)]
-    pub(super) fn write(
+    pub(super) fn write<const N: usize>(
         &mut self,
-        payload: &Near,
+        payload: &[u8; N],
         texts: &mut Tables,
-        out: &mut Slot<'_>,
+        out: &mut Slot<'_, N>,
     ) -> Option<()> {
-        let mut args = self.0.iter();
+        let mut args = self.all.iter();
         while let Some(arg) = args.next() {
             if !arg.write_number(payload, out) {
                 // There are no others than numbers, mostly.
                 cold_path();
-                let first = self.0.len() - args.len() - 1;
-                let rest = &mut self.0[first..];
+                let first = self.all.len() - args.len() - 1;
+                let rest = &mut self.all[first..];
                 return out.try_with(|room, len| write_some(rest, payload, texts, room, len));
             }
         }
@@ -165,16 +224,26 @@ impl Arg {
             Other::Number(Load::F32 | Load::F64) => self.head.len + 8,
             Other::Group(args) => self.head.len + args.iter().map(Self::least).sum::<usize>(),
             // Null is not shown, and joins nothing.
-            Other::Handle { .. } | Other::Flow(..) => 0,
+            Other::Handle { .. } | Other::Elsewhere(..) | Other::Flow(..) => 0,
             Other::Number(_) | Other::Truth | Other::Choice(_) | Other::Text(_) => {
                 self.head.len + 1
             }
         }
     }
 
+    /// Where the last byte that it may read is, which is eight and more behind the beginning of each field.
+    fn last(&self) -> usize {
+        match &self.other {
+            Other::Group(args) => args.iter().map(Self::last).max().unwrap_or_default(),
+            Other::Elsewhere(..) => 0,
+            Other::Text(size) => self.offset + (*size).max(8),
+            _ => self.offset + 8,
+        }
+    }
+
     /// Appends a usual number; `false`, and nothing is done, for anything else.
     #[inline(always)]
-    fn write_number(&self, payload: &Near, out: &mut Slot<'_>) -> bool {
+    fn write_number<const N: usize>(&self, payload: &[u8; N], out: &mut Slot<'_, N>) -> bool {
         let Self { head, offset, .. } = *self;
         // No enum, for which all would be behind a jump through a table.
         if self.is_integer {
@@ -206,11 +275,11 @@ impl Arg {
 
     /// Takes the parts of a slot.
     #[inline]
-    fn write_other(
+    fn write_other<const N: usize>(
         &mut self,
-        payload: &Near,
+        payload: &[u8; N],
         texts: &mut Tables,
-        room: &mut Room,
+        room: &mut [u8; N],
         len: usize,
     ) -> Option<usize> {
         let (head, offset) = (self.head, self.offset);
@@ -232,10 +301,13 @@ impl Arg {
             Other::Text(size) => {
                 let text = &payload[offset..offset + *size];
                 let end = text.iter().position(|byte| *byte == 0);
-                let text = &text[..end.unwrap_or(*size)];
-                let number = texts.values.known_varint(text);
-                number.or_else(|| new_value(text, texts))?
+                value_number(&text[..end.unwrap_or(*size)], texts)?
             }
+            // Each is of one event.
+            Other::Elsewhere(_, number) => match number.take()? {
+                (_, 0) => return Some(len),
+                number => number,
+            },
             Other::Group(args) => {
                 let start = Slot::at(room, len, |out| out.word(head.word, head.len));
                 let end = write_some(args, payload, texts, room, start)?;
@@ -267,11 +339,11 @@ impl Arg {
 
 /// As [`Args::write`] for some of them. Takes the parts of a slot, which stay in registers so.
 #[inline(never)]
-fn write_some(
+fn write_some<const N: usize>(
     args: &mut [Arg],
-    payload: &Near,
+    payload: &[u8; N],
     texts: &mut Tables,
-    room: &mut Room,
+    room: &mut [u8; N],
     mut len: usize,
 ) -> Option<usize> {
     for arg in args {
@@ -286,7 +358,7 @@ fn write_some(
 }
 
 /// The bits of an integer, if this reads one, with its sign.
-fn bits(load: Load, payload: &Near, offset: usize) -> Option<u64> {
+fn bits(load: Load, payload: &impl Payload, offset: usize) -> Option<u64> {
     match load.read(payload, offset) {
         Loaded::Signed(value) => Some(value as u64),
         Loaded::Unsigned(value) | Loaded::Address(value) => Some(value),
@@ -295,9 +367,9 @@ fn bits(load: Load, payload: &Near, offset: usize) -> Option<u64> {
 }
 
 /// Sets the length that is at `at`, of what ends at `end`. Returns where that is then.
-fn close(room: &mut Room, at: usize, end: usize) -> Option<usize> {
+fn close<const N: usize>(room: &mut [u8; N], at: usize, end: usize) -> Option<usize> {
     // The rest of what goes on behind the slot is at its start.
-    if end > SLOT {
+    if end > Slot::<N>::MOST {
         return None;
     }
     let len = end - at - 1;
@@ -311,9 +383,19 @@ fn close(room: &mut Room, at: usize, end: usize) -> Option<usize> {
     Some(end + 1)
 }
 
-/// The number of a text that is new, as a varint.
+/// The number of a text that is a value.
+#[inline(always)]
+fn value_number(text: &[u8], texts: &mut Tables) -> Option<TextNumber> {
+    let number = texts.values.known_varint(text);
+    number.or_else(|| new_value(text, texts))
+}
+
+/// The number of a text that is new.
 #[inline(never)]
-fn new_value(text: &[u8], texts: &mut Tables) -> Option<(u64, usize)> {
+fn new_value(text: &[u8], texts: &mut Tables) -> Option<TextNumber> {
+    if !texts.values.takes(text.len()) {
+        return None;
+    }
     let text = str::from_utf8(text).ok()?;
     let Tables { values, new, .. } = texts;
     intern(values, new, interned::STRING_VALUES, text).map(varint)
@@ -353,156 +435,6 @@ fn learn(value: u64, meaning: &Enum, texts: &mut Tables) -> Option<(u64, usize)>
         None => return None,
     };
     Some((tag | number << (8 * tag_len), tag_len + len))
-}
-
-/// What an annotation is in.
-#[derive(Clone, Copy)]
-struct Level {
-    /// The field that it is there.
-    number: u32,
-    is_named: bool,
-    is_hidden: bool,
-}
-
-impl Level {
-    const EVENT: Self = Self {
-        number: event::ANNOTATIONS,
-        is_named: true,
-        is_hidden: false,
-    };
-    const STRUCT: Self = Self {
-        number: annotation::DICT_ENTRIES,
-        ..Self::EVENT
-    };
-    const ARRAY: Self = Self {
-        number: annotation::ARRAY_VALUES,
-        is_named: false,
-        is_hidden: false,
-    };
-
-    fn hidden(self, is_hidden: bool) -> Self {
-        Self { is_hidden, ..self }
-    }
-}
-
-struct Builder<'t> {
-    texts: &'t mut Tables,
-    flows: Vec<Arg>,
-}
-
-impl Builder<'_> {
-    /// Adds a field of a payload, or of the struct there that begins at `base`. `None` if it is not of these kinds.
-    fn field(
-        &mut self,
-        field: &Field,
-        base: usize,
-        level: Level,
-        args: &mut Vec<Arg>,
-    ) -> Option<()> {
-        let offset = base + field.offset();
-        let is_hidden = level.is_hidden || field.is_hidden();
-        let is_struct = matches!(field.kind(), FieldKind::Struct(_));
-        if is_hidden && field.correlation().is_none() && !is_struct {
-            return Some(());
-        }
-        let level = level.hidden(is_hidden);
-        let name = match level.is_named && !is_hidden {
-            // A name that has no number is written as it is.
-            true => Some(known(field.name(), self.texts)?),
-            false => None,
-        };
-        let Some(count) = field.count() else {
-            return self.element(field, offset, level, name, args);
-        };
-        // The format can't tell an empty array from nothing.
-        let mut elements = Vec::new();
-        for index in 0..(count > 0).then_some(count)? {
-            let (at, level) = (
-                offset + index * field.size(),
-                Level::ARRAY.hidden(is_hidden),
-            );
-            self.element(field, at, level, None, &mut elements)?;
-        }
-        group(level, name, elements, args);
-        Some(())
-    }
-
-    /// Adds an element of a field.
-    fn element(
-        &mut self,
-        field: &Field,
-        offset: usize,
-        level: Level,
-        name: Option<u64>,
-        args: &mut Vec<Arg>,
-    ) -> Option<()> {
-        if !is_near(offset) {
-            return None;
-        }
-        let head = |tag| Head::new(level.number, name, tag);
-        let text_head = head(tag(annotation::STRING_IID, VARINT));
-        let arg = match field.kind() {
-            FieldKind::Struct(schema) => {
-                let mut fields = Vec::new();
-                for field in schema.fields() {
-                    let level = Level::STRUCT.hidden(level.is_hidden);
-                    self.field(field, offset, level, &mut fields)?;
-                }
-                group(level, name, fields, args);
-                return Some(());
-            }
-            FieldKind::Scalar(EntryType::RegisteredString) => {
-                let is_element = field.count().is_some();
-                Arg::other(text_head, offset, Other::Handle { is_element })
-            }
-            FieldKind::Scalar(ty) => {
-                let load = Load::of_type(*ty)?;
-                self.flow(field.correlation(), offset, load);
-                Arg::number(head(load_tag(load)), offset, load)
-            }
-            FieldKind::Enum(meaning) => {
-                let load = Load::unsigned(meaning.size());
-                self.flow(field.correlation(), offset, load);
-                match meaning.as_bool(0) {
-                    Some(_) => Arg::truth(head(tag(annotation::BOOL, VARINT)), offset),
-                    None => {
-                        let choice = Choice::new(load, meaning);
-                        Arg::other(head((0, 0)), offset, Other::Choice(choice))
-                    }
-                }
-            }
-            FieldKind::Text(EntryType::CString | EntryType::CStringUtf8) if !field.varies() => {
-                let size = field.size();
-                if offset + size > size_of::<Near>() {
-                    return None;
-                }
-                Arg::other(text_head, offset, Other::Text(size))
-            }
-            FieldKind::Text(_) | FieldKind::Union(_) => return None,
-        };
-        if !level.is_hidden {
-            args.push(arg);
-        }
-        Some(())
-    }
-
-    fn flow(&mut self, correlation: Option<&Correlation>, offset: usize, load: Load) {
-        if let Some(correlation) = correlation
-            && !matches!(load, Load::F32 | Load::F64)
-        {
-            let none = Head { word: 0, len: 0 };
-            let flow = Other::Flow(load, domain(correlation));
-            self.flows.push(Arg::other(none, offset, flow));
-        }
-    }
-}
-
-/// Adds an array or a struct, unless that is hidden.
-fn group(level: Level, name: Option<u64>, inner: Vec<Arg>, args: &mut Vec<Arg>) {
-    if !level.is_hidden {
-        let head = Head::new(level.number, name, (0, 0));
-        args.push(Arg::other(head, 0, Other::Group(inner)));
-    }
 }
 
 impl Arg {
@@ -554,11 +486,11 @@ impl Arg {
     }
 
     /// As [`Args::write`] for one, with the parts of a slot.
-    pub(super) fn write(
+    pub(super) fn write<const N: usize>(
         &mut self,
-        payload: &Near,
+        payload: &[u8; N],
         texts: &mut Tables,
-        room: &mut Room,
+        room: &mut [u8; N],
         len: usize,
     ) -> Option<usize> {
         write_some(slice::from_mut(self), payload, texts, room, len)
@@ -566,7 +498,7 @@ impl Arg {
 
     /// The annotation that tells an attribute of this field; `None` if it is not near, or its name has no number.
     pub(super) fn attribute(field: &Field, load: Load, texts: &mut Tables) -> Option<Self> {
-        let offset = is_near(field.offset()).then_some(field.offset())?;
+        let offset = Some(field.offset()).filter(|offset| *offset < SHORT_SLOT - 8)?;
         let name = known(field.name(), texts)?;
         let head = Head::new(event::ANNOTATIONS, Some(name), load_tag(load));
         Some(Self::number(head, offset, load))

@@ -126,7 +126,7 @@ impl Encoder {
         half: Half<'_>,
         out: &mut Writer,
     ) {
-        let plain = event.plain_but_message();
+        let plain = event.plain_but_texts();
         if matches!(half, Half::Second(_)) && plain.is_some() && self.has_nothing(event, domain) {
             return;
         }
@@ -159,7 +159,7 @@ impl Encoder {
             } = self
             && let schema = event.schema()
             && let plan = plans.get(schema, || Plan::new(schema, texts))
-            && plan.write_usual(payload, copied, texts, out)
+            && plan.write_usual(payload, event.texts(), copied, texts, out)
         {
             return;
         }

@@ -2,7 +2,7 @@
 //! any other event.
 
 use super::field::{event, packet, trace};
-use crate::proto::{SMALL, Tail, Writer, any_varint, tag_byte, varint};
+use crate::proto::{SHORT_SLOT, SMALL, Tail, Writer, any_varint, tag_byte, varint};
 use crate::track::TrackId;
 
 /// The longest message whose length takes one byte.
@@ -62,7 +62,7 @@ impl Lane {
         if packet > SHORT {
             return None;
         }
-        let mut out = out.slot()?;
+        let mut out = out.slot::<SHORT_SLOT>()?;
         out.word(self.head.word | (packet as u64) << 8, self.head.len);
         out.word(time.0, time.1);
         out.word(more.0, more.1);

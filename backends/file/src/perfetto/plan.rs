@@ -6,9 +6,9 @@ use super::annotation::{Annotator, known};
 use super::arg::{Args, Head, load_tag};
 use super::encoder::Tables;
 use super::field::event;
-use super::quick::{MOST, Quick};
+use super::quick::Quick;
 use crate::plain::{Copied, Load, Loaded};
-use crate::proto::{SLOT, Writer, varint_len};
+use crate::proto::{Writer, varint_len};
 
 /// The annotations of a schema's events, in order.
 pub(super) struct Plan {
@@ -39,10 +39,11 @@ impl Plan {
         let steps: Vec<_> = fields.filter_map(|field| step(field, texts)).collect();
         let quick = Quick::new(schema, texts);
         let args = Args::of(schema, texts);
-        let fit = |args: &Args| args.least() <= MOST;
         Self {
             steps,
-            quick: quick.filter(|_| args.as_ref().is_some_and(fit)),
+            quick: quick
+                .zip(args.as_ref())
+                .and_then(|(quick, args)| quick.with(args)),
             args,
         }
     }
@@ -58,24 +59,18 @@ impl Plan {
         self.quick.as_mut().zip(self.args.as_mut())
     }
 
-    /// Appends the annotations of a plain event of the schema, and what joins it with others, if that is all as usual;
-    /// `false` if it is not.
+    /// Appends the annotations of a plain event of the schema, with these [texts](Event::texts), and what joins it with others,
+    /// if that is all as usual; `false` if it is not.
     pub(super) fn write_usual(
         &mut self,
         payload: &[u8],
+        texts: &[Option<&[u8]>],
         copied: &mut Copied,
-        texts: &mut Tables,
+        tables: &mut Tables,
         out: &mut Writer,
     ) -> bool {
-        let Some((args, mut out)) = self.args.as_mut().zip(out.slot()) else {
-            return false;
-        };
-        let written = args.write(copied.near(payload), texts, &mut out);
-        let is_usual = written.is_some() && out.len() <= SLOT;
-        if is_usual {
-            out.keep();
-        }
-        is_usual
+        let args = self.args.as_mut();
+        args.is_some_and(|args| args.write_all(payload, texts, copied, tables, out))
     }
 
     /// Appends the annotations of a plain event of the schema.

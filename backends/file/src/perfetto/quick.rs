@@ -14,8 +14,10 @@ use super::head::{Lane, SHORT};
 use crate::base::shift_both;
 use crate::clock::Line;
 use crate::format::Ranges;
-use crate::plain::{Copied, Load, Near, Usual};
-use crate::proto::{Room, SLOT, Slot, Steady, VARINT, Writer, small_pair, tag, tag_byte};
+use crate::plain::{Copied, Load, Usual};
+use crate::proto::{
+    LONG_SLOT, SHORT_SLOT, Slot, Steady, VARINT, Writer, small_pair, tag, tag_byte,
+};
 use crate::timeline::{Base, Latest, WholeRange};
 
 /// Tags, each of one byte.
@@ -23,14 +25,20 @@ const NAME_IID: u64 = tag_byte(event::NAME_IID, false);
 const CATEGORY_IIDS: u64 = tag_byte(event::CATEGORY_IIDS, false);
 
 /// The longest packet of a start that leaves room in a slot for longer lengths, and for the end's packet.
-const LONGEST: usize = SLOT - 64;
+const fn longest(slot: usize) -> usize {
+    slot - 72
+}
 
 /// Annotations that take more leave no room in such a packet for what is around them.
-pub(super) const MOST: usize = LONGEST - 16;
+const fn most(slot: usize) -> usize {
+    longest(slot) - 16
+}
 
 /// How the usual ranges of a schema are written, but for their fields.
 pub(super) struct Quick {
     usual: Usual,
+    /// Whether they take long slots.
+    are_long: bool,
     /// What shows the colour.
     color: Option<Arg>,
 }
@@ -45,16 +53,26 @@ impl Quick {
             Some(field) => Some(Arg::attribute(field, Load::U32, texts)?),
             None => None,
         };
-        Some(Self { usual, color })
+        Some(Self {
+            usual,
+            are_long: false,
+            color,
+        })
+    }
+
+    /// The same for ranges with these fields; `None` if they can't be written so.
+    pub(super) fn with(mut self, args: &Args) -> Option<Self> {
+        self.are_long = !args.fit::<SHORT_SLOT>(most(SHORT_SLOT));
+        (!self.are_long || args.fit::<LONG_SLOT>(most(LONG_SLOT))).then_some(self)
     }
 
     /// Writes category and colour.
     #[inline(never)]
-    fn paint(
+    fn paint<const N: usize>(
         &mut self,
-        payload: &Near,
+        payload: &[u8; N],
         texts: &mut Tables,
-        room: &mut Room,
+        room: &mut [u8; N],
         mut len: usize,
     ) -> Option<usize> {
         let category = self.usual.category(payload);
@@ -92,15 +110,21 @@ pub(super) struct QuickRanges<'s> {
 
 impl Ranges for QuickRanges<'_> {
     #[inline(always)]
-    fn write(
+    fn are_long(&self) -> bool {
+        self.quick.are_long
+    }
+
+    #[inline(always)]
+    fn write<const N: usize>(
         &mut self,
         payload: &[u8],
         text: Option<&[u8]>,
+        texts: &[Option<&[u8]>],
         latest: Option<Latest>,
         out: &mut Writer,
     ) -> Option<WholeRange> {
         let (base, _) = self.base;
-        let payload = self.copied.near(payload);
+        let payload = self.copied.near::<N>(payload);
         let usual = &self.quick.usual;
         let (mut start, mut end) = usual.times(payload)?;
         if let Some(line) = self.line {
@@ -128,13 +152,16 @@ impl Ranges for QuickRanges<'_> {
             None => self.texts.name(usual.name(payload))?,
             Some(text) => self.texts.text(text)?,
         };
+        if self.args.have_texts(texts) {
+            self.args.find_texts(texts, self.texts)?;
+        }
         let Lane {
             head,
             start: event,
             end: end_event,
             event_at,
         } = lane;
-        let mut out = out.slot()?;
+        let mut out = out.slot::<N>()?;
         out.word(head.word, head.len);
         out.word(from.0, from.1);
         let event_at = out.len() + event_at;
@@ -148,7 +175,7 @@ impl Ranges for QuickRanges<'_> {
         let len = out.len();
         if len > 2 + SHORT {
             cold_path();
-            if len > LONGEST {
+            if len > longest(N) {
                 return None;
             }
             out.with(|room, len| lengthen(room, len, event_at));
@@ -180,7 +207,7 @@ impl Ranges for QuickRanges<'_> {
 /// Gives a packet of `len` bytes, and the event at `event_at` in it, lengths of two bytes each instead of one. Returns how
 /// long it is then.
 #[inline(never)]
-fn lengthen(room: &mut Room, len: usize, event_at: usize) -> usize {
+fn lengthen(room: &mut [u8], len: usize, event_at: usize) -> usize {
     let two = |len: usize| [len as u8 | 0x80, (len >> 7) as u8];
     room.copy_within(event_at + 2..len, event_at + 4);
     room.copy_within(2..event_at + 1, 3);

@@ -6,7 +6,7 @@ use super::field::{event, packet};
 use super::head::Head;
 use crate::format::Number;
 use crate::proto::{
-    FIXED64, SMALL, VARINT, Writer, any_varint, small_varint, tag, tag_byte, varint,
+    FIXED64, SHORT_SLOT, SMALL, VARINT, Writer, any_varint, small_varint, tag, tag_byte, varint,
 };
 use crate::track::TrackId;
 
@@ -36,7 +36,7 @@ impl ValueEvent {
     pub(super) fn write(&self, head: &ValueHead, number: Number, out: &mut Writer) -> Option<()> {
         const INT: (u64, usize) = tag(event::COUNTER_VALUE, VARINT);
         const DOUBLE: (u64, usize) = tag(event::DOUBLE_COUNTER_VALUE, FIXED64);
-        let mut out = out.slot()?;
+        let mut out = out.slot::<SHORT_SLOT>()?;
         out.word(head.head.word, head.head.len);
         out.word(head.time.0, head.time.1);
         if head.more.1 > 0 {

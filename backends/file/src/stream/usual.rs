@@ -11,6 +11,7 @@ use nvtxw_backend::{Event, EventKind, PlainEvents, Schema, SchemaRole, ScopeRef,
 use super::StreamIn;
 use crate::clock::{ClockReader, Line};
 use crate::format::{Format, FormatStream, Ranges};
+use crate::proto::{LONG_SLOT, SHORT_SLOT};
 use crate::timeline::{Base, Chain, Content, Followed, Timeline, WholeRange};
 
 /// What ranges or marks share that are of one schema and in one scope.
@@ -42,10 +43,11 @@ impl<F: Format> StreamIn<F> {
             Some(Text::Wide(_)) => return false,
             _ => None,
         };
-        match event.plain_but_message() {
+        match event.plain_but_texts() {
             Some(payload) if !names_other => {
                 let (schema, scope) = (event.schema(), event.scope_id());
-                self.usual_range(schema, scope, payload, text).is_some()
+                self.usual_range(schema, scope, payload, text, event.texts())
+                    .is_some()
             }
             _ => false,
         }
@@ -82,8 +84,9 @@ impl<F: Format> StreamIn<F> {
         true
     }
 
-    /// As [`usual_event`](Self::usual_event) by what it is of, and perhaps a text that is its message; `None` for any other
-    /// event. What goes on a chain that others may go on leaves room in the window, and keeps to all claims.
+    /// As [`usual_event`](Self::usual_event) by what it is of, perhaps a text that is its message, and those of its fields that
+    /// are elsewhere; `None` for any other event. What goes on a chain that others may go on leaves room in the window, and
+    /// keeps to all claims.
     #[inline(always)]
     pub(super) fn usual_range(
         &mut self,
@@ -91,10 +94,12 @@ impl<F: Format> StreamIn<F> {
         scope: u64,
         payload: &[u8],
         text: Option<&[u8]>,
+        texts: &[Option<&[u8]>],
     ) -> Option<Followed> {
         if let Some(usual) = self.usual(schema.id(), scope)
             && let Some(line) = line(&self.clocks, usual.clocks, usual.are_nanoseconds)
             && let Some(mut ranges) = self.out.ranges(schema, usual.place, line)
+            && !ranges.are_long()
         {
             let base = ranges.base();
             if self.chain.is_none() {
@@ -103,7 +108,8 @@ impl<F: Format> StreamIn<F> {
             }
             let chain = self.chain.as_ref().filter(|chain| chain.is_ready_for(base));
             let latest = chain.map(|_| self.timeline.latest());
-            let written = ranges.write(payload, text, latest, self.timeline.buffer())?;
+            let buffer = self.timeline.buffer();
+            let written = ranges.write::<SHORT_SLOT>(payload, text, texts, latest, buffer)?;
             let followed = match chain {
                 Some(chain) => self.timeline.follow(chain, written),
                 None => Followed::No,
@@ -159,25 +165,15 @@ impl<F: Format> StreamIn<F> {
         };
         let base = ranges.base();
         let chain = chain_to(&mut self.timeline, place, kind, base);
-        let mut taker = Taker {
-            timeline: &mut self.timeline,
-            content: Content::Ready(base),
-            ranges,
-            place,
-            kind,
-            chain,
-            is_behind,
-            is_done: false,
-        };
-        taker.shorten();
-        // What looks up texts is no part of the loop for batches without.
-        match events.have_text() {
-            false => events.take_while(|event| taker.take(event.bytes(), None)),
-            true => events.take_while(|event| taker.take(event.bytes(), event.text())),
-        }
-        match taker.is_done {
-            true => Usually::Next,
-            false => Usually::Later,
+        let timeline = &mut self.timeline;
+        let taker = Taker::new(timeline, ranges, place, kind, chain, is_behind);
+        // What is only for some is no part of the loop for all others.
+        if taker.ranges.are_long() || events.have_texts() {
+            taker.take_texts(events)
+        } else if events.have_text() {
+            taker.take_text(events)
+        } else {
+            taker.take_plain(events)
         }
     }
 }
@@ -209,7 +205,8 @@ fn add_usual(
 ) -> Option<Chain> {
     let Usual { place, kind, .. } = usual;
     timeline.clocks = usual.clocks;
-    add(timeline, place, kind, written, Content::Ready(base));
+    let times = (written.start, written.end);
+    add(timeline, place, kind, times, Content::Ready(base));
     let is_full = timeline.is_full();
     timeline.chain().filter(|_| !is_full)
 }
@@ -219,10 +216,9 @@ fn add(
     timeline: &mut Timeline,
     place: u32,
     kind: EventKind,
-    written: WholeRange,
+    (start, end): (i64, i64),
     content: Content<'_>,
 ) {
-    let WholeRange { start, end, .. } = written;
     match kind {
         EventKind::Mark => timeline.instant(place, start, content),
         _ => timeline.range(place, start, end, kind == EventKind::RangePushPop, content),
@@ -256,16 +252,83 @@ struct Taker<'t, R> {
 /// After so many bytes it is looked whether what waits can be written.
 const PIECE: usize = 1 << 16;
 
-impl<R: Ranges> Taker<'_, R> {
+impl<'t, R: Ranges> Taker<'t, R> {
+    /// Begins to take. `is_behind` tells whether something waits for the file.
+    #[inline(always)]
+    fn new(
+        timeline: &'t mut Timeline,
+        ranges: R,
+        place: u32,
+        kind: EventKind,
+        chain: Option<Chain>,
+        is_behind: bool,
+    ) -> Self {
+        let mut taker = Self {
+            timeline,
+            content: Content::Ready(ranges.base()),
+            ranges,
+            place,
+            kind,
+            chain,
+            is_behind,
+            is_done: false,
+        };
+        taker.shorten();
+        taker
+    }
+
+    /// Takes events all of which is in their bytes.
+    #[inline(never)]
+    fn take_plain(mut self, events: &mut PlainEvents<'_, '_>) -> Usually {
+        events.take_while(|event| self.take::<SHORT_SLOT>(event.bytes(), None, &[]));
+        self.usually()
+    }
+
+    /// Takes events whose message is text elsewhere.
+    #[inline(never)]
+    fn take_text(mut self, events: &mut PlainEvents<'_, '_>) -> Usually {
+        events.take_text_while(|event| self.take::<SHORT_SLOT>(event.bytes(), event.text(), &[]));
+        self.usually()
+    }
+
+    /// Takes events that have other texts, or are long.
+    #[inline(never)]
+    fn take_texts(mut self, events: &mut PlainEvents<'_, '_>) -> Usually {
+        match self.ranges.are_long() {
+            false => events.take_texts_while(|event| {
+                self.take::<SHORT_SLOT>(event.bytes(), event.text(), event.texts())
+            }),
+            true => events.take_texts_while(|event| {
+                self.take::<LONG_SLOT>(event.bytes(), event.text(), event.texts())
+            }),
+        }
+        self.usually()
+    }
+
+    /// Which event may be usual behind those that were taken.
+    #[inline(always)]
+    fn usually(&self) -> Usually {
+        match self.is_done {
+            true => Usually::Next,
+            false => Usually::Later,
+        }
+    }
+
     /// `false` if the window is full, or enough is done, or this is not a usual one.
     #[inline(always)]
-    fn take(&mut self, payload: &[u8], text: Option<&[u8]>) -> bool {
+    fn take<const N: usize>(
+        &mut self,
+        payload: &[u8],
+        text: Option<&[u8]>,
+        texts: &[Option<&[u8]>],
+    ) -> bool {
         if self.is_done {
             return false;
         }
         let latest = self.chain.as_ref().map(|_| self.timeline.latest());
         let buffer = self.timeline.buffer();
-        let Some(written) = self.ranges.write(payload, text, latest, buffer) else {
+        let ranges = &mut self.ranges;
+        let Some(written) = ranges.write::<N>(payload, text, texts, latest, buffer) else {
             return false;
         };
         if let Some(chain) = &self.chain {
@@ -279,7 +342,8 @@ impl<R: Ranges> Taker<'_, R> {
             }
         }
         // Nothing of this function is given away, which would keep it from being short.
-        add(self.timeline, self.place, self.kind, written, self.content);
+        let times = (written.start, written.end);
+        add(self.timeline, self.place, self.kind, times, self.content);
         self.is_done = self.timeline.is_full() || self.is_behind && self.chain.is_some();
         self.chain = self.timeline.chain();
         self.shorten();

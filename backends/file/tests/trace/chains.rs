@@ -129,7 +129,7 @@ impl Schemas {
                     });
                     let all: Vec<_> = all.collect();
                     stream
-                        .scoped_batch(self.ranges[*schema], scope(at) as u64, &all, *flags)
+                        .scoped_batch(self.ranges[*schema], scope(at) as u64, &all, *flags, &[])
                         .unwrap();
                     return;
                 }

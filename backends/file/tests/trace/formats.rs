@@ -332,7 +332,8 @@ impl Mix {
                 let payloads: Vec<u8> = (0..count).flat_map(whole).collect();
                 let mut out = out(self);
                 let flags = NVTX_BATCH_FLAG_UNSORTED;
-                out.scoped_batch(schema, scope, &payloads, flags).unwrap();
+                out.scoped_batch(schema, scope, &payloads, flags, &[])
+                    .unwrap();
                 self.streams[stream] = Some(out);
             }
         }

@@ -32,6 +32,7 @@ mod replay;
 #[cfg(feature = "parquet")]
 mod retimed;
 mod table;
+mod texts;
 mod tracks;
 mod unions;
 mod unmerged;

@@ -469,16 +469,17 @@ impl Stream {
 
     /// A batch with these flags.
     pub fn ordered_batch(&mut self, schema: u64, bytes: &[u8], flags: u64) -> Result<()> {
-        self.scoped_batch(schema, 0, bytes, flags)
+        self.scoped_batch(schema, 0, bytes, flags, &[])
     }
 
-    /// The same in a scope.
+    /// The same in a scope, with flexible data if there is some.
     pub fn scoped_batch(
         &mut self,
         schema: u64,
         scope: u64,
         bytes: &[u8],
         flags: u64,
+        flex: &[u8],
     ) -> Result<()> {
         let batch = nvtxEventBatch_t {
             eventSchemaId: schema,
@@ -486,8 +487,11 @@ impl Stream {
             events: bytes.as_ptr().cast(),
             scope,
             flags,
-            flexData: ptr::null(),
-            flexDataSize: 0,
+            flexData: match flex {
+                [] => ptr::null(),
+                flex => flex.as_ptr().cast(),
+            },
+            flexDataSize: flex.len(),
             flexDataOffset: 0,
         };
         call!(self.table, EventBatchWrite(self.handle, &batch))
