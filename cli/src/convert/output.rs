@@ -8,7 +8,7 @@ use nvtxw::{Backend, Config};
 use tempfile::NamedTempFile;
 
 use super::Options;
-use super::input::is_standard;
+use super::input::{self, is_standard};
 use super::interrupt::{self, Partial};
 use crate::error::{Error, Result};
 use crate::setting;
@@ -55,10 +55,13 @@ pub fn open(options: &Options, earliest: Option<i64>) -> Result<Output> {
         if options.backend.is_none() {
             setting::known(key)?;
         }
-        if key.trim() == "path" && options.output.is_some() {
-            return Err(Error::Usage(format!(
-                "`--config {setting}` says where the file goes, as `--output` does: leave it out"
-            )));
+        if key.trim() == "path" {
+            if options.output.is_some() {
+                return Err(Error::Usage(format!(
+                    "`--config {setting}` says where the file goes, as `--output` does: leave it out"
+                )));
+            }
+            input::spare(&options.input, Path::new(value.trim()))?;
         }
         set(key, value)?;
     }

@@ -173,6 +173,20 @@ fn an_existing_file_is_refused_without_overwrite() {
     };
     let onto_itself = convert(&input, &input, &["--overwrite"]);
     assert_eq!(said(&onto_itself), (2, itself(&input)));
+    // As an option of another backend, before that is loaded.
+    let mut onto_itself = command();
+    onto_itself.arg(&input);
+    onto_itself.args([
+        "--backend",
+        "libnone.so",
+        "--config",
+        "overwrite=true",
+        "--config",
+    ]);
+    onto_itself.arg(format!("path= {}", input.display()));
+    let onto_itself = onto_itself.output().unwrap();
+    assert_eq!(said(&onto_itself), (2, itself(&input)));
+    assert_eq!(read(&scratch, "in.json"), format!("[{EVENT}]").as_bytes());
     // By another name, and as standard input.
     #[cfg(unix)]
     {
