@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use nvtxw::Error;
 
@@ -95,6 +96,37 @@ pub fn fork(path: &Path, flush_interval: &str) {
     check(path, 2 * COUNT, 0);
 }
 
+/// Forks a child that lives on when the session has ended: the path is free for the next one.
+pub fn fork_and_begin_again(path: &Path, flush_interval: &str) {
+    let mut load = begin(path, flush_interval);
+    load.write(COUNT);
+    let folder = path.parent().unwrap();
+    let [born, over] = ["born", "over"].map(|name| folder.join(name));
+    let wait_for = |file: &Path| {
+        let start = Instant::now();
+        while !file.exists() && start.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let status = fork_and_wait(|| {
+                std::fs::write(&born, "").unwrap();
+                wait_for(&over);
+            });
+            assert_eq!(status, 0);
+        });
+        wait_for(&born);
+        load.session.end().unwrap();
+        let again = Load::begin(path, &[("overwrite", "true")]);
+        std::fs::write(&over, "").unwrap();
+        let mut again = again.unwrap();
+        again.write(COUNT);
+        again.session.end().unwrap();
+    });
+    check(path, COUNT, 0);
+}
+
 /// Forks children while other threads write, so that these may hold any lock. Each child writes, and exits.
 pub fn fork_beside_writers(path: &Path) {
     let Load {
@@ -140,6 +172,14 @@ fn a_child_that_is_forked_while_others_write_waits_for_nobody() {
 #[test]
 fn a_forked_child_writes_nothing() {
     for (plan, format) in plans(["fork", "fork, flushed"]) {
+        let dir = TempDir::new();
+        run(plan, &format.path(dir.path()), &[]).unwrap();
+    }
+}
+
+#[test]
+fn a_child_that_lives_on_is_not_in_the_way_of_the_next_session() {
+    for (plan, format) in plans(["fork, again", "fork, flushed, again"]) {
         let dir = TempDir::new();
         run(plan, &format.path(dir.path()), &[]).unwrap();
     }

@@ -46,6 +46,8 @@ fn child() {
         "fork" => exit::fork(&path, "0"),
         "fork, beside writers" => exit::fork_beside_writers(&path),
         "fork, flushed" => exit::fork(&path, "1"),
+        "fork, again" => exit::fork_and_begin_again(&path, "0"),
+        "fork, flushed, again" => exit::fork_and_begin_again(&path, "1"),
         other => panic!("no plan is called `{other}`"),
     }
 }

@@ -286,7 +286,8 @@
 //!   session. Nothing is written behind what is missing.
 //! - **A fork.** The child has copies of the parent's streams and no right to its file: what it
 //!   writes and ends is refused, at the latest when it would get into the file, and the parent's file
-//!   is as if there were no child.
+//!   is as if there were no child. A child that lives on when the parent's session has ended is not in the way of the
+//!   next one.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

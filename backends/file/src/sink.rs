@@ -279,20 +279,22 @@ impl Sink {
     }
 }
 
-/// A file that nothing got into would be in the way of the next try.
 impl Drop for Sink {
     fn drop(&mut self) {
-        if !self.is_new || self.check_process().is_err() {
+        if self.check_process().is_err() {
             return;
         }
         let state = self.lock();
-        let own = state.file.metadata();
-        if state.len == 0
-            && let Ok(own) = own
+        // A file that nothing got into would be in the way of the next try.
+        if self.is_new
+            && state.len == 0
+            && let Ok(own) = state.file.metadata()
             && fs::metadata(&self.place).is_ok_and(|found| is_same(&own, &found))
         {
             let _ = fs::remove_file(&self.place);
         }
+        // A child that was forked meanwhile has the file open for as long as it lives, and the lock with it.
+        let _ = state.file.unlock();
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Dataset {
     session: String,
     pub(super) limits: PartLimits,
     /// Held as long as the session lives.
-    _lock: File,
+    lock: File,
     /// The one that began the session; a forked child must not write.
     process: u32,
     /// The columns of the tables of schemas, by the tables' names, as hashes.
@@ -154,7 +154,7 @@ impl Dataset {
             root,
             session,
             limits,
-            _lock: file,
+            lock: file,
             process: process::id(),
             tables: Mutex::default(),
             memory: AtomicUsize::new(0),
@@ -244,6 +244,15 @@ impl Dataset {
 
     pub(super) fn close_part(&self) {
         self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Dataset {
+    fn drop(&mut self) {
+        // A child that was forked meanwhile has the file open for as long as it lives, and the lock with it.
+        if self.check_process().is_ok() {
+            let _ = self.lock.unlock();
+        }
     }
 }
 
