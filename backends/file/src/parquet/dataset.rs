@@ -140,6 +140,8 @@ impl Dataset {
         }?;
         // Where the file system knows no locks, nothing can be found out.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            // What is new here is what the other one holds.
+            made.keep();
             return Err(Refusal::failed(format!(
                 "{} is being written by another session: give each session a name of its own",
                 own.display()
@@ -319,4 +321,57 @@ fn remove_parts(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use super::*;
+    use crate::replay::TempDir;
+
+    const LIMITS: PartLimits = PartLimits {
+        row_group: 1,
+        part: 1,
+    };
+
+    /// Another process may take the lock between its making and its taking.
+    #[test]
+    fn who_gets_no_lock_leaves_the_folders_to_who_has_it() {
+        let dir = TempDir::new();
+        let mut met = 0;
+        for round in 0..20_000 {
+            let root = dir.path().join(round.to_string());
+            let lock = root.join("metadata/nvtxw_session=run/.lock");
+            let done = AtomicBool::new(false);
+            thread::scope(|scope| {
+                let other = scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        let file = OpenOptions::new().write(true).open(&lock);
+                        if let Ok(file) =
+                            file.and_then(|file| Ok(file.try_lock().map(|()| file)?))
+                        {
+                            return Some(file);
+                        }
+                    }
+                    None
+                });
+                let created = Dataset::create(&root, "run", true, LIMITS);
+                done.store(true, Ordering::Relaxed);
+                let held = other.join().unwrap();
+                if let Err(refusal) = created {
+                    assert!(refusal.reason().contains("written by another session"));
+                    assert!(held.is_some() && lock.exists(), "{}", lock.display());
+                    met += 1;
+                }
+            });
+            // It is there only where the other one came first.
+            let _ = fs::remove_dir_all(&root);
+            if met == 2 {
+                return;
+            }
+        }
+        println!("the other one came first {met} times only");
+    }
 }
