@@ -254,6 +254,11 @@ pub(crate) trait FormatStream: Send + 'static {
         None
     }
 
+    /// Refuses if what a stream wrote is not there any more, where the output can't tell for all of them.
+    fn check(_left: &Self::Left) -> Result<()> {
+        Ok(())
+    }
+
     /// The tracks of a stream's counters, which others may write to as well.
     fn counters(_left: &Self::Left) -> impl Iterator<Item = TrackId> {
         iter::empty()

@@ -283,7 +283,8 @@
 //!   session tells it. A folder that gets another name while a file is put in order keeps a `<file>.merge-…` too.
 //! - **A named pipe** is opened when somebody reads it: until then the begin of the session waits.
 //! - **A file that another program cut short**: the next call that has something to write tells it, or the end of the
-//!   session. Nothing is written behind what is missing.
+//!   session. Nothing is written behind what is missing. Parts of a dataset that another program removed or changed are
+//!   told by the end of the session.
 //! - **A fork.** The child has copies of the parent's streams and no right to its file: what it
 //!   writes and ends is refused, at the latest when it would get into the file, and the parent's file
 //!   is as if there were no child. A child that lives on when the parent's session has ended is not in the way of the

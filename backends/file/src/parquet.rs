@@ -260,6 +260,10 @@ impl FormatStream for ParquetStream {
     fn leave(&mut self) -> Option<Written> {
         Some(self.rows.leave())
     }
+
+    fn check(left: &Written) -> Result<()> {
+        left.check()
+    }
 }
 
 impl ParquetStream {

@@ -233,6 +233,8 @@ impl<F: Format> SessionIn<F> {
             streams,
         } = mem::take(&mut *self.0.closed());
         self.note_breaks(&broken);
+        let mut left = streams.iter().filter_map(|stream| stream.left.as_ref());
+        let checked = left.try_for_each(F::Stream::check);
         let (tally, settled) = self.settle(streams, tally);
         self.note_counts(tally.attributes());
         self.note_facts();
@@ -241,7 +243,7 @@ impl<F: Format> SessionIn<F> {
             .end()
             .map_err(|refusal| with_cost(refusal, lost))?;
         self.0.format.check_outside(tally.outside_base)?;
-        settled
+        checked.and(settled)
     }
 
     /// Puts streams in order that are not, and gives events the times that they have by now. Returns

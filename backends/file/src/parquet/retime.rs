@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
+use nvtxw_backend::Result;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
@@ -29,6 +30,14 @@ pub(crate) struct Written {
     pub(super) values: Parts,
 }
 
+impl Written {
+    /// Fails if another program has removed or changed a part.
+    pub(super) fn check(&self) -> Result<()> {
+        let mut tables = self.events.iter().chain([&self.values]);
+        tables.try_for_each(Parts::check)
+    }
+}
+
 /// New parts. They go when it is dropped before they are placed.
 #[derive(Default)]
 pub(super) struct NewParts(Vec<(PathBuf, PathBuf)>);
@@ -44,7 +53,10 @@ impl NewParts {
         let mut unmoved = 0;
         for (table, index) in written.events.iter().chain([&written.values]).zip(0..) {
             let is_counted = index == 0 || index == written.events.len();
-            for (path, part) in table.paths.iter().zip(0..) {
+            for ((path, len), part) in table.files.iter().zip(0..) {
+                if len.is_none() {
+                    continue;
+                }
                 let epoch_of = |row| {
                     let later = |epoch: &(usize, usize)| *epoch <= (part, row);
                     table.epochs.partition_point(later) as u32
@@ -65,7 +77,7 @@ impl NewParts {
         moved: impl Fn(usize, i64) -> Option<i64>,
     ) -> io::Result<u64> {
         let source = match File::open(path) {
-            // It could not be written.
+            // That is told, and the others have their times.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
             source => source.map_err(|error| about("reading", path, &error))?,
         };

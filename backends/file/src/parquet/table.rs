@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
+use nvtxw_backend::Refusal;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
@@ -25,8 +26,8 @@ pub(super) struct Table {
     /// What the names of the parts begin with.
     prefix: String,
     schema: SchemaRef,
-    /// How many parts there were.
-    parts: usize,
+    /// The lengths of the parts, but for those that are not complete.
+    parts: Vec<Option<u64>>,
     part: Option<Part>,
     /// From which row on of which part times are known in another way.
     epochs: Vec<(usize, usize)>,
@@ -34,6 +35,7 @@ pub(super) struct Table {
 
 /// A part that is open. It gets its name when it is complete.
 struct Part {
+    number: usize,
     writer: ArrowWriter<File>,
     /// Where it is until then: readers pass over it.
     hidden: PathBuf,
@@ -45,10 +47,25 @@ struct Part {
     is_short: bool,
 }
 
-/// Parts that are complete, but for those that failed.
+/// Parts, each with its length if it is complete.
 pub(super) struct Parts {
-    pub(super) paths: Vec<PathBuf>,
+    pub(super) files: Vec<(PathBuf, Option<u64>)>,
     pub(super) epochs: Vec<(usize, usize)>,
+}
+
+impl Parts {
+    /// Fails if another program has removed or changed one.
+    pub(super) fn check(&self) -> nvtxw_backend::Result<()> {
+        for (path, len) in &self.files {
+            if len.is_some_and(|len| !fs::metadata(path).is_ok_and(|found| found.len() == len)) {
+                return Err(Refusal::failed(format!(
+                    "{}: another program has removed or changed it; choose a `path` that nobody else writes",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Why rows could not be written, and how many they are.
@@ -69,7 +86,7 @@ impl Table {
             folder,
             prefix,
             schema,
-            parts: 0,
+            parts: Vec::new(),
             part: None,
             epochs: Vec::new(),
         }
@@ -83,8 +100,8 @@ impl Table {
     /// Notes that the rows that follow have times that are known in another way.
     pub(super) fn begin_epoch(&mut self) {
         self.epochs.push(match &self.part {
-            Some(part) => (self.parts - 1, part.rows),
-            None => (self.parts, 0),
+            Some(part) => (self.parts.len() - 1, part.rows),
+            None => (self.parts.len(), 0),
         });
     }
 
@@ -96,7 +113,9 @@ impl Table {
     /// What was written, when all parts are complete.
     pub(super) fn leave(&mut self) -> Parts {
         Parts {
-            paths: (0..self.parts).map(|part| self.path(part)).collect(),
+            files: (self.parts.iter().zip(0..))
+                .map(|(len, part)| (self.path(part), *len))
+                .collect(),
             epochs: mem::take(&mut self.epochs),
         }
     }
@@ -107,7 +126,7 @@ impl Table {
             let _ = fs::remove_file(&part.hidden);
         }
         self.forget();
-        for part in 0..self.parts {
+        for part in 0..self.parts.len() {
             let _ = fs::remove_file(self.path(part));
         }
         // Other streams may have theirs there.
@@ -168,18 +187,23 @@ impl Table {
         if let Err(error) = part.writer.finish() {
             return Err(self.fail(&error));
         }
-        if let Err(error) = fs::rename(&part.hidden, &part.path) {
-            return Err(self.fail(&error.into()));
+        let written = part.writer.inner().metadata();
+        match written.and_then(|file| fs::rename(&part.hidden, &part.path).map(|()| file.len())) {
+            Ok(len) => {
+                self.parts[part.number] = Some(len);
+                self.forget();
+                Ok(())
+            }
+            Err(error) => Err(self.fail(&error.into())),
         }
-        self.forget();
-        Ok(())
     }
 
     fn open(&mut self) -> Result<(), String> {
         if self.part.is_some() {
             return Ok(());
         }
-        let path = self.path(self.parts);
+        let number = self.parts.len();
+        let path = self.path(number);
         let hidden = hidden(&path, "open");
         let failed =
             |error: ParquetError| format!("creating {}: {}", path.display(), plain(&error));
@@ -194,8 +218,9 @@ impl Table {
             let _ = fs::remove_file(&hidden);
             failed(error)
         })?;
-        self.parts += 1;
+        self.parts.push(None);
         self.part = Some(Part {
+            number,
             writer,
             hidden,
             path,

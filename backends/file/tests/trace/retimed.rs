@@ -124,6 +124,49 @@ fn rows_keep_their_times_where_parts_can_not_be_written_once_more() {
 }
 
 #[test]
+fn a_part_that_someone_removes_or_changes_is_told_at_the_end() {
+    type Damage = fn(&Path);
+    let damages: [Damage; 3] = [
+        |part| fs::remove_file(part).unwrap(),
+        |part| fs::write(part, b"PAR1").unwrap(),
+        |part| {
+            let longer = [&fs::read(part).unwrap()[..], b"more"].concat();
+            fs::write(part, longer).unwrap();
+        },
+    ];
+    let parts = |path: &Path| {
+        ["events", "counters"].map(|table| {
+            path.join(table)
+                .join("nvtxw_session=run/nvtxw_stream=main/part-0-1.parquet")
+        })
+    };
+    for config in ["part=7|merge=false", "part=7"] {
+        for number in 0..2 {
+            for damage in damages {
+                let run = write(config);
+                let part = &parts(&run.path)[number];
+                damage(part);
+                let want = format!(
+                    "{}: another program has removed or changed it; choose a `path` that nobody else writes",
+                    part.display()
+                );
+                assert_eq!(run.session.end().unwrap_err().reason, want);
+            }
+        }
+    }
+    // What is left has its times.
+    let run = write("part=7");
+    let path = run.path.clone();
+    for part in parts(&path) {
+        fs::remove_file(part).unwrap();
+    }
+    run.session.end().unwrap_err();
+    let (ranges, values) = times(&path);
+    assert_eq!((ranges.len(), values.len()), (53, 53));
+    assert_eq!((ranges[0].0, values[0]), (600, 600));
+}
+
+#[test]
 fn a_batch_of_marks_has_times_of_one_clock_only() {
     let run = Run::with("format=parquet|window=2");
     let domain = run.session.domain("");
