@@ -16,9 +16,14 @@ use crate::replay::TempDir;
 
 /// How much memory this process has, in KiB.
 fn memory() -> u64 {
+    memory_of("VmRSS:")
+}
+
+/// The same, or the most that it had at any time, `VmHWM:`.
+pub fn memory_of(key: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mut lines = status.lines();
-    let line = lines.find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    let line = lines.find_map(|line| line.strip_prefix(key)).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
@@ -151,7 +156,7 @@ pub fn merge_without_room(path: &Path) {
 }
 
 /// Takes all of a disk but for so many bytes.
-fn fill(path: &Path, room: u64) {
+pub fn fill(path: &Path, room: u64) {
     let mut filler = File::create(path).unwrap();
     let (piece, mut len) = (vec![0; 1 << 16], 0);
     while let Ok(written) = filler.write(&piece) {
@@ -201,7 +206,7 @@ fn run_mounted(plan: &str, options: &str) {
     }
 }
 
-fn run_mounted_in(format: Format, plan: &str, options: &str) {
+pub fn run_mounted_in(format: Format, plan: &str, options: &str) {
     let dir = TempDir::new();
     let folder = dir.path().to_str().unwrap();
     let apart = ["unshare", "--map-root-user", "--mount"];

@@ -9,6 +9,8 @@ mod format;
 mod kill;
 mod load;
 mod posix;
+#[cfg(feature = "parquet")]
+mod retime;
 // The reader of the file backend's own tests; they use more of it.
 #[cfg(feature = "parquet")]
 #[allow(dead_code)]
@@ -48,6 +50,10 @@ fn child() {
         "fork, flushed" => exit::fork(&path, "1"),
         "fork, again" => exit::fork_and_begin_again(&path, "0"),
         "fork, flushed, again" => exit::fork_and_begin_again(&path, "1"),
+        #[cfg(feature = "parquet")]
+        "full retime" => retime::without_room(&path),
+        #[cfg(feature = "parquet")]
+        "long retime" => retime::of_long_rows(&path),
         other => panic!("no plan is called `{other}`"),
     }
 }

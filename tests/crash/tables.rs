@@ -81,12 +81,12 @@ fn of_each_stream(table: &Path) -> Vec<(String, Value)> {
 }
 
 /// Whether parts were left that nobody reads.
-fn has_hidden(folder: &Path) -> bool {
+pub fn has_hidden(folder: &Path) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut paths = entries.map(|entry| entry.unwrap().path());
     paths.any(|path| {
         let name = path.file_name().unwrap().to_str().unwrap();
-        path.is_dir() && has_hidden(&path) || name.ends_with(".open")
+        path.is_dir() && has_hidden(&path) || name.starts_with(".part-")
     })
 }
 

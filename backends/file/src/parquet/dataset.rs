@@ -31,7 +31,7 @@ pub(super) const STREAM: &str = "nvtxw_stream";
 const LOCK: &str = ".lock";
 
 /// What the row groups of all parts that are open may take together, about.
-const MEMORY: usize = 64 << 20;
+pub(super) const MEMORY: usize = 64 << 20;
 
 /// How many parts may stay open.
 const OPEN_PARTS: usize = 128;

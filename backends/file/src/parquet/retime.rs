@@ -14,13 +14,14 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 
-use super::dataset::Dataset;
+use super::dataset::{Dataset, MEMORY};
 use super::table::{Parts, hidden, plain, properties};
 use crate::clock::{Side, TimeMap};
 use crate::scratch::about;
 
-/// So many rows are read at once.
+/// So many rows are read at once, or of long ones about so many bytes.
 const BATCH: usize = 1 << 12;
+const BYTES: usize = 1 << 24;
 
 /// What a stream wrote.
 pub(crate) struct Written {
@@ -94,8 +95,12 @@ impl NewParts {
         let properties = properties(&schema, dataset.limits.row_group);
         let mut writer =
             ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(writing)?;
+        let groups = reader.metadata().row_groups().iter();
+        let lengths = groups.map(|group| group.total_byte_size() / group.num_rows().max(1));
+        let longest = lengths.max().unwrap_or(0).max(1) as usize;
+        let reader = reader.with_batch_size((BYTES / longest).clamp(1, BATCH));
         let (mut row, mut unmoved) = (0, 0);
-        for batch in reader.with_batch_size(BATCH).build().map_err(reading)? {
+        for batch in reader.build().map_err(reading)? {
             let batch = batch.map_err(|error| reading(error.into()))?;
             let (columns, count) = retimed(&batch, |index, time| moved(row + index, time));
             row += batch.num_rows();
@@ -103,6 +108,9 @@ impl NewParts {
             let batch = RecordBatch::try_new(Arc::clone(&schema), columns);
             let batch = batch.map_err(|error| writing(error.into()))?;
             writer.write(&batch).map_err(writing)?;
+            if writer.memory_size() > MEMORY {
+                writer.flush().map_err(writing)?;
+            }
         }
         writer.finish().map_err(writing)?;
         Ok(unmoved)
