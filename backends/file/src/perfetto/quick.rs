@@ -63,7 +63,8 @@ impl Quick {
     /// The same for ranges with these fields; `None` if they can't be written so.
     pub(super) fn with(mut self, args: &Args) -> Option<Self> {
         self.are_long = !args.fit::<SHORT_SLOT>(most(SHORT_SLOT));
-        (!self.are_long || args.fit::<LONG_SLOT>(most(LONG_SLOT))).then_some(self)
+        // Of many numbers some are great, and what turns out not to fit was written in vain.
+        (!self.are_long || args.fit::<LONG_SLOT>(most(LONG_SLOT) / 2)).then_some(self)
     }
 
     /// Writes category and colour.

@@ -166,16 +166,57 @@ impl<F: Format> StreamIn<F> {
         let base = ranges.base();
         let chain = chain_to(&mut self.timeline, place, kind, base);
         let timeline = &mut self.timeline;
-        let taker = Taker::new(timeline, ranges, place, kind, chain, is_behind);
+        let are_long = ranges.are_long();
+        let begin = || Taker::new(timeline, ranges, place, kind, chain, is_behind);
         // What is only for some is no part of the loop for all others.
-        if taker.ranges.are_long() || events.have_texts() {
-            taker.take_texts(events)
+        if are_long || events.have_texts() {
+            take_texts(begin, events)
         } else if events.have_text() {
-            taker.take_text(events)
+            take_text(begin, events)
         } else {
-            taker.take_plain(events)
+            take_plain(begin, events)
         }
     }
+}
+
+/// Takes events all of which is in their bytes. The taker begins here, so that what the loop needs is at hand there.
+#[inline(never)]
+fn take_plain<'t, R: Ranges>(
+    begin: impl FnOnce() -> Taker<'t, R>,
+    events: &mut PlainEvents<'_, '_>,
+) -> Usually {
+    let mut taker = begin();
+    events.take_while(|event| taker.take::<SHORT_SLOT>(event.bytes(), None, &[]));
+    taker.usually()
+}
+
+/// Takes events whose message is text elsewhere.
+#[inline(never)]
+fn take_text<'t, R: Ranges>(
+    begin: impl FnOnce() -> Taker<'t, R>,
+    events: &mut PlainEvents<'_, '_>,
+) -> Usually {
+    let mut taker = begin();
+    events.take_text_while(|event| taker.take::<SHORT_SLOT>(event.bytes(), event.text(), &[]));
+    taker.usually()
+}
+
+/// Takes events that have other texts, or are long.
+#[inline(never)]
+fn take_texts<'t, R: Ranges>(
+    begin: impl FnOnce() -> Taker<'t, R>,
+    events: &mut PlainEvents<'_, '_>,
+) -> Usually {
+    let mut taker = begin();
+    match taker.ranges.are_long() {
+        false => events.take_texts_while(|event| {
+            taker.take::<SHORT_SLOT>(event.bytes(), event.text(), event.texts())
+        }),
+        true => events.take_texts_while(|event| {
+            taker.take::<LONG_SLOT>(event.bytes(), event.text(), event.texts())
+        }),
+    }
+    taker.usually()
 }
 
 /// By what times of these clocks become nanoseconds, if they aren't; `None` if that is not known for those that
@@ -275,34 +316,6 @@ impl<'t, R: Ranges> Taker<'t, R> {
         };
         taker.shorten();
         taker
-    }
-
-    /// Takes events all of which is in their bytes.
-    #[inline(never)]
-    fn take_plain(mut self, events: &mut PlainEvents<'_, '_>) -> Usually {
-        events.take_while(|event| self.take::<SHORT_SLOT>(event.bytes(), None, &[]));
-        self.usually()
-    }
-
-    /// Takes events whose message is text elsewhere.
-    #[inline(never)]
-    fn take_text(mut self, events: &mut PlainEvents<'_, '_>) -> Usually {
-        events.take_text_while(|event| self.take::<SHORT_SLOT>(event.bytes(), event.text(), &[]));
-        self.usually()
-    }
-
-    /// Takes events that have other texts, or are long.
-    #[inline(never)]
-    fn take_texts(mut self, events: &mut PlainEvents<'_, '_>) -> Usually {
-        match self.ranges.are_long() {
-            false => events.take_texts_while(|event| {
-                self.take::<SHORT_SLOT>(event.bytes(), event.text(), event.texts())
-            }),
-            true => events.take_texts_while(|event| {
-                self.take::<LONG_SLOT>(event.bytes(), event.text(), event.texts())
-            }),
-        }
-        self.usually()
     }
 
     /// Which event may be usual behind those that were taken.
