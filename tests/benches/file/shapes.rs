@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nvtxw::{
-    Backend, CompleteEvent, Config, FixedEvent, NvtxCounterGroup, NvtxEnum, NvtxEvent, Session,
-    StreamOptions, StringHandle, SyncPoint, TimeDomainOptions, TimestampType,
+    Backend, CompleteEvent, Config, FixedEvent, FlexPool, FlexStr, NvtxCounterGroup, NvtxEnum,
+    NvtxEvent, Session, StreamOptions, StringHandle, SyncPoint, TimeDomainOptions, TimestampType,
 };
 
 use super::race::{Folder, Result, compare};
@@ -55,6 +55,62 @@ struct Grid {
     grid: [u32; 3],
     block: [u32; 3],
 }
+
+/// With a text that is not registered.
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C)]
+#[nvtx(kind = range_startend)]
+struct Read {
+    #[nvtx(timestamp_start)]
+    start: i64,
+    #[nvtx(timestamp_end)]
+    end: i64,
+    #[nvtx(message, registered_string)]
+    name: StringHandle,
+    #[nvtx(flex)]
+    path: FlexStr,
+    #[nvtx(unit = "bytes")]
+    size: u64,
+}
+
+/// An event with these numbers.
+macro_rules! profile {
+    ($($field:ident)*) => {
+        #[derive(NvtxEvent, Clone, Copy)]
+        #[repr(C)]
+        #[nvtx(kind = range_startend)]
+        struct Profile {
+            #[nvtx(timestamp_start)]
+            start: i64,
+            #[nvtx(timestamp_end)]
+            end: i64,
+            #[nvtx(message, registered_string)]
+            name: StringHandle,
+            $($field: u64,)*
+        }
+
+        impl Profile {
+            fn new(name: StringHandle, launch: &Launch) -> Self {
+                let mut value = launch.args.shared;
+                let mut next = || {
+                    value = value * 5 % (1 << 17);
+                    value
+                };
+                Self {
+                    start: launch.start,
+                    end: launch.end,
+                    name,
+                    $($field: next(),)*
+                }
+            }
+        }
+    };
+}
+
+profile!(
+    v00 v01 v02 v03 v04 v05 v06 v07 v08 v09 v10 v11 v12 v13 v14 v15
+    v16 v17 v18 v19 v20 v21 v22 v23 v24 v25 v26 v27 v28 v29 v30 v31
+);
 
 #[derive(NvtxEvent, Clone, Copy)]
 #[repr(C)]
@@ -126,6 +182,37 @@ impl Shapes<'_> {
         let out = out.events(schema)?;
         for batch in events.chunks(BATCH) {
             out.write_batch(batch)?;
+        }
+        session.end()?;
+        Ok(start.elapsed())
+    }
+
+    /// Writes an event with a text for each launch in batches.
+    fn texts(&self, path: &Path) -> Result<Duration> {
+        let config = Config::new().set("path", path.to_str().ok_or("the path is not UTF-8")?)?;
+        let mut session = Session::begin(&Backend::embedded(), "bench", &config)?;
+        let mut domain = session.default_domain()?;
+        let schema = domain.schema::<Read>()?;
+        let name = domain.string("read")?.handle();
+        let options = StreamOptions::new(domain.id());
+        let mut stream = session.open_stream("stream", options)?;
+        let batch = |launches: &[(usize, Launch)]| {
+            let mut pool = FlexPool::new();
+            let reads = launches.iter().map(|(_, launch)| Read {
+                start: launch.start,
+                end: launch.end,
+                name,
+                path: pool.push(launch.name),
+                size: launch.args.shared,
+            });
+            (reads.collect::<Vec<_>>(), pool)
+        };
+        let batches: Vec<_> = self.launches.chunks(BATCH).map(batch).collect();
+        let start = Instant::now();
+        let out = session.writer(&mut stream)?;
+        let out = out.events(schema)?;
+        for (batch, pool) in &batches {
+            out.write_batch_flex(batch, pool)?;
         }
         session.end()?;
         Ok(start.elapsed())
@@ -224,6 +311,16 @@ pub fn compare_all(
     if is_wanted(name) {
         let ours = |path: &Path| shapes.events(path, false, grid);
         compare(name, EVENTS, folder, ours, |path| copies(56, path))?;
+    }
+    let name = "ranges with a text field in batches / copying records of 48 bytes";
+    if is_wanted(name) {
+        let ours = |path: &Path| shapes.texts(path);
+        compare(name, EVENTS, folder, ours, |path| copies(48, path))?;
+    }
+    let name = "ranges with 32 numbers in batches / copying records of 280 bytes";
+    if is_wanted(name) {
+        let ours = |path: &Path| shapes.events(path, false, Profile::new);
+        compare(name, EVENTS, folder, ours, |path| copies(280, path))?;
     }
     let name = "marks in batches / copying records of 24 bytes";
     if is_wanted(name) {
