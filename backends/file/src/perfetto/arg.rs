@@ -14,6 +14,7 @@ use nvtxw_backend::{Enum, Field, Schema};
 use super::annotation::known;
 use super::encoder::{Tables, intern};
 use super::field::{annotation, event, interned};
+use super::quick::{MOST_LONG, most};
 use crate::flow::joined;
 use crate::plain::{Copied, Load, Loaded, Payload};
 use crate::proto::{
@@ -62,6 +63,8 @@ pub(super) struct Args {
     elsewhere: Vec<usize>,
     /// Where the last byte of their fields is at most.
     last: usize,
+    /// How many bytes they take at least.
+    least: usize,
 }
 
 /// An annotation, or something else that comes of a field.
@@ -130,14 +133,14 @@ impl Args {
                 .filter(|at| is_elsewhere(&args[*at]))
                 .collect(),
             last: args.iter().map(Arg::last).max().unwrap_or_default(),
+            least: args.iter().map(Arg::least).sum(),
             all: args,
         })
     }
 
     /// Whether they can be [written](Self::write) into a slot of `N` bytes that has this room for them.
     pub(super) fn fit<const N: usize>(&self, room: usize) -> bool {
-        let least: usize = self.all.iter().map(Arg::least).sum();
-        self.last < N && least <= room
+        self.last < N && self.least <= room
     }
 
     /// Whether the numbers of texts have to be found.
@@ -174,9 +177,12 @@ impl Args {
         tables: &mut Tables,
         out: &mut Writer,
     ) -> bool {
-        let written = match self.fit::<SHORT_SLOT>(SHORT_SLOT) {
-            true => self.write_slot::<SHORT_SLOT>(payload, texts, copied, tables, out),
-            false => self.write_slot::<LONG_SLOT>(payload, texts, copied, tables, out),
+        let written = if self.fit::<SHORT_SLOT>(most(SHORT_SLOT)) {
+            self.write_slot::<SHORT_SLOT>(payload, texts, copied, tables, out)
+        } else if self.fit::<LONG_SLOT>(MOST_LONG) {
+            self.write_slot::<LONG_SLOT>(payload, texts, copied, tables, out)
+        } else {
+            None
         };
         written.is_some()
     }

@@ -30,9 +30,13 @@ const fn longest(slot: usize) -> usize {
 }
 
 /// Annotations that take more leave no room in such a packet for what is around them.
-const fn most(slot: usize) -> usize {
+pub(super) const fn most(slot: usize) -> usize {
     longest(slot) - 16
 }
+
+/// The most that annotations may take at least, to be written into a long slot: of many numbers some are great, and what turns
+/// out not to fit was written in vain.
+pub(super) const MOST_LONG: usize = most(LONG_SLOT) / 2;
 
 /// How the usual ranges of a schema are written, but for their fields.
 pub(super) struct Quick {
@@ -63,8 +67,7 @@ impl Quick {
     /// The same for ranges with these fields; `None` if they can't be written so.
     pub(super) fn with(mut self, args: &Args) -> Option<Self> {
         self.are_long = !args.fit::<SHORT_SLOT>(most(SHORT_SLOT));
-        // Of many numbers some are great, and what turns out not to fit was written in vain.
-        (!self.are_long || args.fit::<LONG_SLOT>(most(LONG_SLOT) / 2)).then_some(self)
+        (!self.are_long || args.fit::<LONG_SLOT>(MOST_LONG)).then_some(self)
     }
 
     /// Writes category and colour.
