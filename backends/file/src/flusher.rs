@@ -3,12 +3,13 @@
 use std::process;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, PoisonError, Weak};
-use std::thread::{self, JoinHandle, ThreadId};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nvtxw_backend::{Refusal, Result, Stream};
 
 use crate::sink::FORKED;
+use crate::stream::WriterId;
 use crate::sync::Mutex;
 
 /// A stream that can write all that it holds, and go on.
@@ -29,7 +30,7 @@ pub(crate) trait Flush: Stream {
 
     /// The thread that last wrote a full window, if one was full: then there may be another one to write. `None` also if the stream
     /// has to be closed in its turn.
-    fn writer(&self) -> Option<ThreadId> {
+    fn writer(&self) -> Option<WriterId> {
         None
     }
 }

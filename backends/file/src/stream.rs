@@ -10,7 +10,6 @@ mod usual;
 
 use std::mem;
 use std::sync::Arc;
-use std::thread::{self, ThreadId};
 
 use nvtxw_backend::{
     Counter, CounterBatch, Event, EventBatch, EventKind, NoValueReason, PlainEvent, Refusal,
@@ -18,7 +17,7 @@ use nvtxw_backend::{
 };
 
 pub(crate) use self::any::{AnyStream, FileStream};
-pub(crate) use self::lingering::Lingering;
+pub(crate) use self::lingering::{Lingering, WriterId};
 use self::place::OsId;
 use self::sampled::Sampled;
 use self::usual::{Usual, Usually};
@@ -79,7 +78,7 @@ pub(crate) struct StreamIn<F: Format> {
     last_counter: Option<((u64, u64), usize)>,
     sample: Sample,
     /// The thread that last wrote a full window.
-    writer: Option<ThreadId>,
+    writer: Option<WriterId>,
 }
 
 impl<F: Format> StreamIn<F> {
@@ -228,7 +227,7 @@ impl<F: Format> StreamIn<F> {
             self.take_mail();
             self.retime();
             if self.timeline.must_write() {
-                self.writer = Some(thread::current().id());
+                self.writer = Some(WriterId::current());
                 self.timeline.flush(self.out.begin());
                 self.note_marks();
                 self.share_memory();
@@ -463,7 +462,7 @@ impl<F: Format> Flush for StreamIn<F> {
         self.out.make_readable()
     }
 
-    fn writer(&self) -> Option<ThreadId> {
+    fn writer(&self) -> Option<WriterId> {
         self.writer
     }
 }
