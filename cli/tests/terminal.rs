@@ -70,14 +70,14 @@ impl Terminal {
     }
 }
 
-/// A trace of several megabytes, which is gone with the test.
+/// A trace of so many megabytes that reading them takes some of the bar's ticks on a fast machine too. It is gone with the test.
 struct Trace(PathBuf);
 
 impl Trace {
     fn new(test: &str) -> Self {
         let path = env::temp_dir().join(format!("nvtxw-terminal-{test}-{}.json", process::id()));
         let mut text = "[".to_owned();
-        for number in 0..20_000 {
+        for number in 0..100_000 {
             let name = number % 100;
             let _ = writeln!(
                 text,
