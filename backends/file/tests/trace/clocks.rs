@@ -3,11 +3,11 @@
 use nvtxw_abi::raw::*;
 use nvtxw_abi::{EntryType, EventKind, SchemaRole};
 
-use crate::Run;
 use crate::arrivals::{FORMATS, Rows, merged};
 use crate::reader::Arg;
 use crate::replay::Random;
 use crate::table::{Domain, Entry, Stream, entry, time, words};
+use crate::{Run, seeds};
 
 /// The time line last.
 const CLOCKS: [u64; 3] = [
@@ -169,7 +169,7 @@ fn write(steps: &[Step], config: &str) -> (Run, Vec<Step>) {
 #[test]
 fn whatever_is_known_late_of_several_clocks_the_rows_are_those_of_full_knowledge() {
     let (mut all, mut counted) = (0, 0);
-    for seed in 0..150 {
+    for seed in seeds(30) {
         let mut random = Random::new(seed);
         let steps = steps(&mut random);
         let window = 2 + random.below(30);
@@ -188,7 +188,7 @@ fn whatever_is_known_late_of_several_clocks_the_rows_are_those_of_full_knowledge
         assert_eq!(Rows::of(&trace), Rows::of(&merged(run)), "seed {seed}");
         all += taken.len();
     }
-    assert!(all > 10_000 && counted < 20, "{all} {counted}");
+    assert!(all > 2_000 && counted < 20, "{all} {counted}");
 }
 
 /// Ranges by a clock of which more and more is known, in batches and alone, and in another stream each with a payload

@@ -37,11 +37,20 @@ mod tracks;
 mod unions;
 mod unmerged;
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use reader::Trace;
 use replay::TempDir;
 use table::{Domain, Plain, Session, Stream, words};
+
+/// Seeds of a random test: `count`, or five times as many where `NVTXW_LONG` is set.
+fn seeds(count: u64) -> Range<u64> {
+    match std::env::var_os("NVTXW_LONG") {
+        Some(_) => 0..5 * count,
+        None => 0..count,
+    }
+}
 
 /// A parent and its two children, in each order in which they can come.
 fn families() -> impl Iterator<Item = [(&'static str, i64, i64); 3]> {

@@ -6,10 +6,10 @@ use std::fs;
 use nvtxw_abi::EntryType;
 use nvtxw_abi::raw::*;
 
-use crate::Run;
 use crate::arrivals::{Arrival, Chains, Kind, Rows, Schemas, merged};
 use crate::reader::{Arg, Trace, text};
 use crate::table::{Order, entry, time, told, words};
+use crate::{Run, seeds};
 
 const TYPES: [i16; 3] = [
     NVTXW_STREAM_ORDERING_TYPE_STRICT,
@@ -105,7 +105,7 @@ fn count(trace: &Trace, key: &str) -> i64 {
 #[test]
 fn no_claim_changes_a_row() {
     let (mut true_ones, mut false_ones) = (0, 0);
-    for seed in 0..5 {
+    for seed in seeds(2) {
         let mut chains = Chains::new(seed);
         let in_order = chains.in_order();
         let disorder = chains.in_disorder();
@@ -130,16 +130,13 @@ fn no_claim_changes_a_row() {
             }
         }
     }
-    assert!(
-        true_ones > 20 && false_ones > 50,
-        "{true_ones} {false_ones}"
-    );
+    assert!(true_ones > 5 && false_ones > 50, "{true_ones} {false_ones}");
 }
 
 /// A true claim needs no window, so that the file is in order although little is held.
 #[test]
 fn what_keeps_to_its_claim_goes_straight_through() {
-    const STEPS: i64 = 20_000;
+    const STEPS: i64 = 6000;
     for order in orders() {
         if order.ordering == NVTXW_STREAM_ORDERING_TYPE_PACKED_RANGE_END {
             continue;
