@@ -201,7 +201,7 @@ pub use self::id::{
 };
 pub use self::payload::{Payloads, TypedPayload};
 pub use self::plain::PlainEvent;
-pub use self::record::{Record, RecordLayout, RecordRow, Value};
+pub use self::record::{IntoValue, Record, RecordLayout, RecordRow, Value};
 #[doc(hidden)]
 pub use self::register::Registrar;
 pub use self::resource::ResourceId;
@@ -213,7 +213,7 @@ pub use self::sample::{CounterWriter, Interval, TimedSample};
 pub use self::scope::escape_segment;
 pub use self::session::Session;
 pub use self::stream::{Stream, StreamOptions};
-pub use self::string::{Message, RegisteredString};
+pub use self::string::{IntoMessage, Message, RegisteredString};
 pub use self::time::{Clock, TimeDomain, TimeDomainOptions};
 pub use self::writer::Writer;
 

@@ -20,7 +20,7 @@ use crate::domain::DomainState;
 use crate::error::WriteError;
 use crate::id::{CategoryId, RangeId};
 use crate::register::Registrar;
-use crate::string::{Message, RegisteredString};
+use crate::string::{IntoMessage, Message, RegisteredString};
 use crate::writer::Writer;
 
 /// A schema's ID, or why the backend gave none.
@@ -352,7 +352,7 @@ impl<'a> PlainEvent<'a> {
 
     /// What the event says: text, or a [`RegisteredString`] of the stream's domain.
     #[inline(always)]
-    pub fn message(mut self, message: impl Into<Message<'a>>) -> Self {
+    pub fn message(mut self, message: impl IntoMessage<'a>) -> Self {
         self.message = message.into();
         self
     }

@@ -304,6 +304,17 @@ pub enum Value {
     String(RegisteredString),
 }
 
+/// A value that a [`Value`] can be made of.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be the value of a cell",
+    label = "not an `i64`, a `u64`, an `f64`, a `bool` or a `RegisteredString`",
+    note = "register text with `Domain::string`, and convert other numbers with `i64::from` and the like"
+)]
+pub trait IntoValue: Into<Value> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Value>> IntoValue for T {}
+
 macro_rules! from {
     ($($variant:ident($ty:ty);)*) => { $(
         impl From<$ty> for Value {
@@ -351,7 +362,7 @@ impl RecordRow {
     /// [`Error::RecordCell`] if there is no such column, or it has another type; [`Error::Foreign`] if the string is one of
     /// another domain. The row stays as it was.
     #[inline]
-    pub fn set(&mut self, column: usize, value: impl Into<Value>) -> Result<()> {
+    pub fn set(&mut self, column: usize, value: impl IntoValue) -> Result<()> {
         let value = value.into();
         let bits = match (self.shared.columns.get(column), value) {
             (Some(ColumnType::I64), Value::I64(value)) => u64::from_ne_bytes(value.to_ne_bytes()),

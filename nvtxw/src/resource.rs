@@ -5,7 +5,7 @@ use nvtxw_abi::ResourceType;
 use crate::calls::ResourceName;
 use crate::domain::Domain;
 use crate::error::Result;
-use crate::string::Message;
+use crate::string::{IntoMessage, Message};
 use crate::{owner, text};
 
 /// Which object of the traced program is meant: see [`Domain::resource`].
@@ -58,7 +58,7 @@ impl Domain<'_> {
     /// # Errors
     /// [`Error::InteriorNul`](crate::Error::InteriorNul); [`Error::Foreign`](crate::Error::Foreign) if a registered name is
     /// one of another domain; [`Error::Call`](crate::Error::Call) if the backend refuses.
-    pub fn resource<'m>(&mut self, id: ResourceId, name: impl Into<Message<'m>>) -> Result<()> {
+    pub fn resource<'m>(&mut self, id: ResourceId, name: impl IntoMessage<'m>) -> Result<()> {
         let (kind, identifier) = id.to_raw();
         let c_name;
         let name = match name.into() {

@@ -73,6 +73,17 @@ pub enum Message<'a> {
     Registered(RegisteredString),
 }
 
+/// A value that a [`Message`] can be made of.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a message or a name",
+    label = "neither borrowed text nor a `RegisteredString`",
+    note = "borrow the text: `&text` for a `String`, `&*text` for a `Cow<str>` or an `Arc<str>`"
+)]
+pub trait IntoMessage<'a>: Into<Message<'a>> {}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: Into<Message<'a>>> IntoMessage<'a> for T {}
+
 impl<'a> From<&'a str> for Message<'a> {
     #[inline]
     fn from(text: &'a str) -> Self {
