@@ -61,7 +61,7 @@
 //! |---|---|
 //! | `name = "…"` | The entry's name instead of the field's. |
 //! | `description = "…"` | What the field holds, for people. |
-//! | `skip` | The bytes stay, and nothing of them is shown. Fills gaps. |
+//! | `skip` | The bytes are written, but the trace shows nothing of them. Fills gaps. Also for `PhantomData<T>`, which has no bytes. |
 //! | `hide` | Viewers shouldn't show the field. |
 //! | `unit = "…"` | The unit of a number. |
 //! | `scale = "1/1000"` | What turns a number into its unit: integers, from 1 on; `"60"` is `"60/1"`. |

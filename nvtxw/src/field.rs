@@ -1,5 +1,7 @@
 //! The types that fields of events and counter groups can have.
 
+use std::marker::PhantomData;
+
 use nvtxw_abi::{EntryPurpose, EntryRole, EntryType, TimestampRole};
 
 #[cfg(feature = "derive")]
@@ -401,6 +403,33 @@ roles! {
         COUNTER = Storage::with_role(Self::TYPE, EntryRole::Purpose(EntryPurpose::Counter));
     }
 }
+
+/// A type that a field with `#[nvtx(skip)]` can have: a type of fields, or `PhantomData<T>`.
+///
+/// # Safety
+///
+/// Every byte of every value is initialised: the type has no padding.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a skipped field",
+    label = "not a type that a trace can hold",
+    note = "the bytes of a skipped field are written all the same: make it a type that other fields can have, such as \
+            `[u8; N]`, or a `PhantomData<T>`"
+)]
+pub unsafe trait SkippedField: Copy + 'static {
+    /// Names the trait in an expression.
+    #[doc(hidden)]
+    const SKIPPED: () = ();
+}
+
+// SAFETY:
+// - A `NvtxField` has no padding.
+#[diagnostic::do_not_recommend]
+unsafe impl<T: NvtxField> SkippedField for T {}
+
+// SAFETY:
+// - It has no bytes.
+#[diagnostic::do_not_recommend]
+unsafe impl<T: ?Sized + 'static> SkippedField for PhantomData<T> {}
 
 /// A type that text of a fixed size can have: `[u8; N]`, UTF-8 that ends before the first 0.
 ///

@@ -11,6 +11,7 @@ pub struct Extent {
     index: usize,
     size: usize,
     end: usize,
+    is_skipped: bool,
 }
 
 impl Extent {
@@ -21,11 +22,19 @@ impl Extent {
             index,
             size,
             end: offset + size,
+            is_skipped: false,
         }
     }
 
-    /// Fails at compile time unless the field has bytes, and `next` (at `offset`) starts where it
-    /// ends.
+    /// Marks the field as one without an entry, which may have no bytes. The argument is
+    /// `SkippedField::SKIPPED` of its type.
+    pub const fn skipped(mut self, _: ()) -> Self {
+        self.is_skipped = true;
+        self
+    }
+
+    /// Fails at compile time unless the field has bytes or is skipped, and `next` (at `offset`)
+    /// starts where it ends.
     #[track_caller]
     pub const fn assert_before(self, next: &str, offset: usize) {
         self.assert_alone();
@@ -51,8 +60,8 @@ impl Extent {
         }
     }
 
-    /// Fails at compile time unless the field has bytes and the struct of `size` bytes ends where
-    /// it ends.
+    /// Fails at compile time unless the field has bytes or is skipped, and the struct of `size`
+    /// bytes ends where it ends.
     #[track_caller]
     pub const fn assert_last(self, size: usize) {
         self.assert_alone();
@@ -74,11 +83,11 @@ impl Extent {
 
     #[track_caller]
     const fn assert_alone(self) {
-        if self.size == 0 {
+        if self.size == 0 && !self.is_skipped {
             Failure::new()
                 .text("field `")
                 .text(self.name)
-                .text("` has no bytes, so there is nothing to write: remove it")
+                .text("` has no bytes, so there is nothing to write: remove it, or mark it with `#[nvtx(skip)]`")
                 .fail();
         }
         if self.index == 0 && self.end != self.size {
@@ -261,7 +270,7 @@ mod tests {
     #[test]
     fn an_empty_field_is_refused_wherever_it_stands() {
         let empty = Extent::new("e", 1, 8, 0);
-        let text = "field `e` has no bytes, so there is nothing to write: remove it";
+        let text = "field `e` has no bytes, so there is nothing to write: remove it, or mark it with `#[nvtx(skip)]`";
         assert_eq!(failure(move || empty.assert_before("b", 8)), text);
         assert_eq!(failure(move || empty.assert_last(8)), text);
     }
@@ -269,6 +278,23 @@ mod tests {
     #[test]
     fn a_struct_that_is_not_in_order_is_refused_whatever_its_size() {
         const MOVE: &str = ": an attribute macro below the derive changed the `repr`; move it above `#[derive(…)]`";
+    #[test]
+    fn skipped_field_may_be_empty_and_gaps_are_still_found() {
+        let marker = |offset| Extent::new("marker", 1, offset, 0).skipped(());
+        marker(8).assert_before("b", 8);
+        marker(8).assert_last(8);
+        let text = failure(move || marker(4).assert_before("b", 8));
+        assert!(
+            text.starts_with("4 uninitialised padding bytes after field `marker`"),
+            "{text}"
+        );
+        let text = failure(move || marker(4).assert_last(8));
+        assert!(
+            text.starts_with("4 uninitialised padding bytes after field `marker`"),
+            "{text}"
+        );
+    }
+
         let late = Extent::new("a", 0, 8, 8);
         let at_start = format!("field `a` isn't at the start of the struct{MOVE}");
         assert_eq!(failure(move || late.assert_before("b", 16)), at_start);

@@ -16,12 +16,9 @@ pub use crate::derived::{
 };
 pub use crate::field::{
     CategoryField, ColorField, CorrelationField, CounterField, FieldType, FlexField, MessageField,
-    Newtype, NvtxField, RangeIdField, ScopeField, Storage, StringField, TextField, TimestampField,
-    TypeCode,
+    Newtype, NvtxField, RangeIdField, ScopeField, SkippedField, Storage, StringField, TextField,
+    TimestampField, TypeCode,
 };
 pub use crate::flags::Flags;
 pub use crate::layout::{Extent, tie};
 pub use crate::table::{Entry, EnumTable, Number, SchemaTable, Semantics};
-
-/// Takes note of a field that is in no table, so that its type is checked all the same.
-pub const fn skipped(_: Storage) {}

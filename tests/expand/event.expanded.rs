@@ -140,8 +140,8 @@ const _: () = {
             _nvtxw::offset_of!(Kernel, _rest),
             _nvtxw::size_of::<u64>(),
         )
+        .skipped(<u64 as _nvtxw::SkippedField>::SKIPPED)
         .assert_last(_nvtxw::size_of::<Kernel>());
-    const _: () = _nvtxw::skipped(<u64 as _nvtxw::NvtxField>::PLAIN);
     const _: _nvtxw::Entry = _nvtxw::Entry::min(
         _nvtxw::Entry::scale(
             _nvtxw::Entry::unit(

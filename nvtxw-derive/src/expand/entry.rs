@@ -28,7 +28,7 @@ fn storage(field: &Field, target: Target) -> (Ident, Ident) {
         (Some(Role::Category), _) => ("CategoryField", "CATEGORY"),
         (Some(Role::Scope), _) => ("ScopeField", "SCOPE"),
         (Some(Role::Correlation), _) => ("CorrelationField", "CORRELATION"),
-        (None, _) if attributes.skip.is_some() => ("NvtxField", "PLAIN"),
+        (None, _) if attributes.skip.is_some() => ("SkippedField", "SKIPPED"),
         (None, _) if attributes.registered_string.is_some() => ("StringField", "STRING"),
         (None, _) if attributes.flex.is_some() => ("FlexField", "FLEX"),
         (None, _) if attributes.string.is_some() => ("TextField", "TEXT"),

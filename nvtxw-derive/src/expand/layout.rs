@@ -18,9 +18,14 @@ pub(super) fn checks(input: &Struct, target: Target, this: &TokenStream) -> Vec<
         let name = ident.unraw().to_string();
         let number = Literal::usize_unsuffixed(index);
         let span = entry::at(ident.span());
-        let extent = quote_spanned! {span=>
+        let mut extent = quote_spanned! {span=>
             _nvtxw::Extent::new(#name, #number, _nvtxw::offset_of!(#this, #ident), _nvtxw::size_of::<#ty>())
         };
+        if field.attributes.skip.is_some() {
+            // A skipped field is in no table, and its bytes are written all the same.
+            let skipped = entry::stored(field, target);
+            extent = quote_spanned!(span=> #extent.skipped(#skipped));
+        }
         checks.push(match input.fields.get(index + 1) {
             Some(next) => {
                 let next = &next.ident;
@@ -29,11 +34,6 @@ pub(super) fn checks(input: &Struct, target: Target, this: &TokenStream) -> Vec<
             }
             None => quote_spanned!(span=> #extent.assert_last(_nvtxw::size_of::<#this>())),
         });
-        if field.attributes.skip.is_some() {
-            // A skipped field is in no table, and its bytes are written all the same.
-            let stored = entry::stored(field, target);
-            checks.push(quote_spanned!(span=> _nvtxw::skipped(#stored)));
-        }
     }
     checks
 }
