@@ -394,7 +394,12 @@ fn number(key: &Ident, input: ParseStream<'_>) -> syn::Result<Number> {
 
 /// The numbers of `"1/1000"` or `"1000"`.
 fn scale(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<(u64, u64)>> {
-    let literal = text(key, input)?;
+    const FORM: &str = "`scale` is a fraction of positive integers, in quotes: write `scale = \"1/1000\"` for 0.001, or \
+                        `scale = \"60\"`";
+    equals(key, input, "\"…\"")?;
+    let literal: LitStr = input
+        .parse()
+        .map_err(|error| syn::Error::new(error.span(), FORM))?;
     let text = literal.value();
     let (numerator, denominator) = text.split_once('/').unwrap_or((&text, "1"));
     let number = |digits: &str| {
@@ -409,11 +414,7 @@ fn scale(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<(u64, u64)>>
             value: (numerator, denominator),
             span: literal.span(),
         }),
-        _ => Err(syn::Error::new(
-            literal.span(),
-            "the value of `scale` is what turns the number into the unit: write `\"1/1000\"` or `\"1000\"`, integers from 1 \
-             on",
-        )),
+        _ => Err(syn::Error::new(literal.span(), FORM)),
     }
 }
 
@@ -578,10 +579,12 @@ mod tests {
             assert_eq!(parsed.scale.map(|scale| scale.value), Some(value));
             assert!(messages.is_empty(), "{messages:?}");
         }
-        for text in ["", "0", "1/0", "1/2/3", "0.5", "-1"] {
-            let (parsed, messages) = scale(text);
+        let bad = ["", "0", "1/0", "1/2/3", "0.5", "-1"].map(scale);
+        let unquoted = field(&[parse_quote!(#[nvtx(scale = 0.001)])]);
+        for (parsed, messages) in bad.into_iter().chain([unquoted]) {
             assert!(parsed.scale.is_none());
-            assert!(messages[0].contains("write `\"1/1000\"`"), "{messages:?}");
+            let form = "write `scale = \"1/1000\"` for 0.001";
+            assert!(messages[0].contains(form), "{messages:?}");
         }
     }
 }

@@ -64,8 +64,8 @@
 //! | `skip` | The bytes are written, but the trace shows nothing of them. Fills gaps. Also for `PhantomData<T>`, which has no bytes. |
 //! | `hide` | Viewers shouldn't show the field. |
 //! | `unit = "…"` | The unit of a number. |
-//! | `scale = "1/1000"` | What turns a number into its unit: integers, from 1 on; `"60"` is `"60/1"`. |
-//! | `min = …`, `max = …` | The limits of a number: literals of up to 64 bits, for integers without a fraction. |
+//! | `scale = "1/1000"` | The factor from a number to its unit, a fraction of positive integers: `"1/1000"` for 0.001; `"60"` is `"60/1"`. |
+//! | `min = …`, `max = …` | The limits of a number: literals within the range of the field's type, of at most 64 bits and without a fraction for integers. |
 //! | `interpolation = "…"` | How a number runs between its samples: `point`, `since_last`, `until_next`, `linear`. |
 //! | `value_type = "…"` | What a number is: `absolute`, `delta` (to the sample before), `delta_since_start`. |
 //! | `time_domain = "…"` | The clock of a timestamp, where it isn't the stream's: a variant of `nvtxw::TimestampType` in snake case, such as `clock_monotonic`. Start and end are of one clock. |

@@ -8,6 +8,7 @@ use crate::calls;
 use crate::counter::SampleType;
 use crate::error::Result;
 use crate::id::{DefaultScope, StaticId};
+use crate::limit;
 use crate::text;
 use crate::time::Clock;
 
@@ -116,8 +117,8 @@ impl CounterSemantics {
         }
         for limit in [self.min, self.max].into_iter().flatten() {
             let fits = match limit {
-                Limit::I64(_) => is_signed(ty),
-                Limit::U64(_) => ty.is_integer() && !is_signed(ty),
+                Limit::I64(_) => ty.is_signed(),
+                Limit::U64(_) => ty.is_integer() && !ty.is_signed(),
                 Limit::F64(_) => ty.is_float(),
             };
             if !fits {
@@ -130,6 +131,11 @@ impl CounterSemantics {
                 && limit.is_nan()
             {
                 return Some("`min` or `max` is NaN; give a number, or leave it out");
+            }
+            if !limit::is_reachable(limit, ty) {
+                return Some(
+                    "`min` or `max` is out of the range of its numbers' type; give a limit within that range",
+                );
             }
         }
         if match (self.min, self.max) {
@@ -342,15 +348,4 @@ impl CounterOptions {
         self.semantics.describe(add);
         text
     }
-}
-
-const fn is_signed(ty: EntryType) -> bool {
-    matches!(
-        ty,
-        EntryType::Int8
-            | EntryType::Int16
-            | EntryType::Int32
-            | EntryType::Int64
-            | EntryType::Int128
-    )
 }

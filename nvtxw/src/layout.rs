@@ -107,9 +107,9 @@ pub(crate) const fn assert_size(what: &str, size: usize, expected: usize) {
         Failure::new()
             .text(what)
             .text(" has ")
-            .number(size)
+            .number(size as i128)
             .text(" bytes, and what it is stored as has ")
-            .number(expected)
+            .number(expected as i128)
             .text(
                 ": remove `align` from its `repr`; if an attribute macro below the derive changed it, move that above \
                  `#[derive(…)]`",
@@ -159,7 +159,7 @@ impl Failure {
         } else {
             " uninitialised padding bytes"
         };
-        Self::new().number(bytes).text(bytes_of)
+        Self::new().number(bytes as i128).text(bytes_of)
     }
 
     /// Appends text; what doesn't fit any more is left out.
@@ -188,7 +188,10 @@ impl Failure {
             .fail()
     }
 
-    const fn number(self, number: usize) -> Self {
+    pub(crate) const fn number(self, number: i128) -> Self {
+        if number < 0 {
+            return self.text("-").number(-number);
+        }
         let before = if number >= 10 {
             self.number(number / 10)
         } else {
@@ -204,9 +207,9 @@ impl Failure {
     /// The field that fills a gap after the field of this index.
     const fn filler(self, index: usize, bytes: usize) -> Self {
         self.text("`#[nvtx(skip)] _pad")
-            .number(index)
+            .number(index as i128)
             .text(": [u8; ")
-            .number(bytes)
+            .number(bytes as i128)
             .text("]`")
     }
 
@@ -276,9 +279,6 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_that_is_not_in_order_is_refused_whatever_its_size() {
-        const MOVE: &str = ": an attribute macro below the derive changed the `repr`; move it above `#[derive(…)]`";
-    #[test]
     fn skipped_field_may_be_empty_and_gaps_are_still_found() {
         let marker = |offset| Extent::new("marker", 1, offset, 0).skipped(());
         marker(8).assert_before("b", 8);
@@ -295,6 +295,9 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_struct_that_is_not_in_order_is_refused_whatever_its_size() {
+        const MOVE: &str = ": an attribute macro below the derive changed the `repr`; move it above `#[derive(…)]`";
         let late = Extent::new("a", 0, 8, 8);
         let at_start = format!("field `a` isn't at the start of the struct{MOVE}");
         assert_eq!(failure(move || late.assert_before("b", 16)), at_start);

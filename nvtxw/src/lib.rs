@@ -148,6 +148,7 @@ mod flags;
 mod flex;
 mod id;
 mod layout;
+mod limit;
 mod owner;
 mod payload;
 mod plain;

@@ -6,6 +6,7 @@ use nvtxw_abi::{EntryType, Interpolation, Limit, SchemaRole, TimestampType, Valu
 
 use crate::field::{FieldType, Storage, TypeCode};
 use crate::layout::Failure;
+use crate::limit;
 
 /// A struct's schema.
 #[doc(hidden)]
@@ -129,14 +130,6 @@ pub enum Number {
     Float(f64),
 }
 
-/// The numbers that a field's type has.
-#[derive(Clone, Copy)]
-enum Class {
-    Signed,
-    Unsigned,
-    Float,
-}
-
 impl Entry {
     /// A field that is stored so, `offset` bytes from the struct's start.
     pub const fn new(name: &'static CStr, storage: Storage, offset: usize) -> Self {
@@ -189,7 +182,7 @@ impl Entry {
     /// With a unit.
     #[track_caller]
     pub const fn unit(mut self, name: &'static CStr) -> Self {
-        self.class("unit");
+        self.number_type("unit");
         if let Semantics::Counter { unit, .. } = self.counter() {
             *unit = Some(name);
         }
@@ -199,7 +192,7 @@ impl Entry {
     /// With a scale: neither number is 0.
     #[track_caller]
     pub const fn scale(mut self, numerator: u64, denominator: u64) -> Self {
-        self.class("scale");
+        self.number_type("scale");
         if let Semantics::Counter { scale, .. } = self.counter() {
             *scale = (numerator, denominator);
         }
@@ -209,7 +202,7 @@ impl Entry {
     /// With a course.
     #[track_caller]
     pub const fn interpolation(mut self, choice: Interpolation) -> Self {
-        self.class("interpolation");
+        self.number_type("interpolation");
         if let Semantics::Counter { interpolation, .. } = self.counter() {
             *interpolation = Some(choice);
         }
@@ -219,7 +212,7 @@ impl Entry {
     /// With a value type.
     #[track_caller]
     pub const fn value_type(mut self, choice: ValueType) -> Self {
-        self.class("value_type");
+        self.number_type("value_type");
         if let Semantics::Counter { value_type, .. } = self.counter() {
             *value_type = Some(choice);
         }
@@ -249,7 +242,7 @@ impl Entry {
             };
             *max = Some(limit);
             if is_below {
-                self.fail("max", "is below `min`: swap them");
+                self.problem("max").text("is below `min`: swap them").fail();
             }
         }
         self
@@ -270,53 +263,74 @@ impl Entry {
         &mut self.semantics
     }
 
-    /// What numbers the field holds; `attribute` needs some.
+    /// The type of the field's numbers; `attribute` needs some.
     #[track_caller]
-    const fn class(&self, attribute: &str) -> Class {
+    const fn number_type(&self, attribute: &str) -> EntryType {
         match self.ty.code {
-            TypeCode::Predefined(code) if code.is_float() => Class::Float,
-            TypeCode::Predefined(
-                EntryType::Int8
-                | EntryType::Int16
-                | EntryType::Int32
-                | EntryType::Int64
-                | EntryType::Int128,
-            ) => Class::Signed,
-            TypeCode::Predefined(code) if code.is_integer() => Class::Unsigned,
-            _ => self.fail(
-                attribute,
-                "is for numbers, and the field holds none: remove it",
-            ),
+            TypeCode::Predefined(ty) if ty.is_integer() || ty.is_float() => ty,
+            _ => self
+                .problem(attribute)
+                .text("is for numbers, and the field holds none: remove it")
+                .fail(),
         }
     }
 
     #[track_caller]
     const fn limit(&self, attribute: &str, number: Number) -> Limit {
-        match (self.class(attribute), number) {
-            (Class::Float, Number::Float(number)) => Limit::F64(number),
-            (Class::Float, Number::Int(number)) => Limit::F64(number as f64),
-            (_, Number::Float(_)) => self.fail(
-                attribute,
-                "has a fraction, and the field holds integers: write an integer",
-            ),
-            (Class::Signed, Number::Int(number)) if number as i64 as i128 == number => {
-                Limit::I64(number as i64)
-            }
-            (Class::Unsigned, Number::Int(number)) if number as u64 as i128 == number => {
-                Limit::U64(number as u64)
-            }
-            (Class::Unsigned, Number::Int(number)) if number < 0 => self.fail(
-                attribute,
-                "is negative, and the field is unsigned: write 0 or more",
-            ),
-            (_, Number::Int(_)) => {
-                self.fail(attribute, "is out of the range of 64 bits that limits have")
-            }
+        let ty = self.number_type(attribute);
+        match number {
+            Number::Int(number) if ty.is_float() => self.float_limit(attribute, ty, number as f64),
+            Number::Float(number) if ty.is_float() => self.float_limit(attribute, ty, number),
+            Number::Int(number) => self.integer_limit(attribute, ty, number),
+            Number::Float(_) => self
+                .problem(attribute)
+                .text("has a fraction, and the field holds integers: write an integer")
+                .fail(),
         }
     }
 
     #[track_caller]
-    const fn fail(&self, attribute: &str, problem: &str) -> ! {
+    const fn integer_limit(&self, attribute: &str, ty: EntryType, number: i128) -> Limit {
+        let (min, max) = limit::integers(ty);
+        if number < min || number > max {
+            let problem = if number < 0 && !ty.is_signed() {
+                "is negative, and the field is unsigned"
+            } else if matches!(ty, EntryType::Int128 | EntryType::UInt128) {
+                "is out of the range of 64 bits that limits have"
+            } else {
+                "is out of the field's range"
+            };
+            self.problem(attribute)
+                .text(problem)
+                .text(": write a number from ")
+                .number(min)
+                .text(" to ")
+                .number(max)
+                .fail();
+        }
+        if ty.is_signed() {
+            Limit::I64(number as i64)
+        } else {
+            Limit::U64(number as u64)
+        }
+    }
+
+    #[track_caller]
+    const fn float_limit(&self, attribute: &str, ty: EntryType, number: f64) -> Limit {
+        if let Some((infinite, max)) = limit::floats(ty)
+            && number.abs() >= infinite
+        {
+            self.problem(attribute)
+                .text("is out of the field's range: write a number from -")
+                .text(max)
+                .text(" to ")
+                .text(max)
+                .fail();
+        }
+        Limit::F64(number)
+    }
+
+    const fn problem(&self, attribute: &str) -> Failure {
         let name = match self.name.to_str() {
             Ok(name) => name,
             Err(_) => "",
@@ -327,8 +341,6 @@ impl Entry {
             .text("` of `")
             .text(name)
             .text("` ")
-            .text(problem)
-            .fail()
     }
 }
 
@@ -388,6 +400,11 @@ mod tests {
         assert_eq!(limits(signed), (Some(Limit::I64(-1)), Some(Limit::I64(1))));
         let unsigned = entry::<u128>().max(Number::Int(u64::MAX.into()));
         assert_eq!(limits(unsigned), (None, Some(Limit::U64(u64::MAX))));
+        let narrow = entry::<i8>().min(Number::Int(-128)).max(Number::Int(127));
+        assert_eq!(
+            limits(narrow),
+            (Some(Limit::I64(-128)), Some(Limit::I64(127)))
+        );
         let float = entry::<[f32; 2]>()
             .min(Number::Int(-3))
             .max(Number::Float(0.5));
@@ -401,7 +418,23 @@ mod tests {
     fn limits_that_do_not_fit_are_named() {
         assert_eq!(
             failure(|| entry::<u8>().min(Number::Int(-1))),
-            "`min` of `x` is negative, and the field is unsigned: write 0 or more"
+            "`min` of `x` is negative, and the field is unsigned: write a number from 0 to 255"
+        );
+        assert_eq!(
+            failure(|| entry::<[u8; 2]>().max(Number::Int(256))),
+            "`max` of `x` is out of the field's range: write a number from 0 to 255"
+        );
+        assert_eq!(
+            failure(|| entry::<i16>().min(Number::Int(-32769))),
+            "`min` of `x` is out of the field's range: write a number from -32768 to 32767"
+        );
+        assert_eq!(
+            failure(|| entry::<usize>().max(Number::Int(1 << 64))),
+            "`max` of `x` is out of the field's range: write a number from 0 to 18446744073709551615"
+        );
+        assert_eq!(
+            failure(|| entry::<f32>().min(Number::Float(-3.5e38))),
+            "`min` of `x` is out of the field's range: write a number from -3.4028235e38 to 3.4028235e38"
         );
         assert_eq!(
             failure(|| entry::<i64>().max(Number::Float(0.5))),
@@ -409,7 +442,8 @@ mod tests {
         );
         assert_eq!(
             failure(|| entry::<i128>().max(Number::Int(i128::from(i64::MAX) + 1))),
-            "`max` of `x` is out of the range of 64 bits that limits have"
+            "`max` of `x` is out of the range of 64 bits that limits have: write a number from -9223372036854775808 to \
+             9223372036854775807"
         );
         assert_eq!(
             failure(|| entry::<f64>().min(Number::Int(1)).max(Number::Float(0.5))),

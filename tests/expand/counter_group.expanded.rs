@@ -22,25 +22,8 @@ const _: () = {
                     <i64 as _nvtxw::TimestampField>::SAMPLE,
                     _nvtxw::offset_of!(Channel, time),
                 ),
-                _nvtxw::Entry::value_type(
-                    _nvtxw::Entry::unit(
-                        _nvtxw::Entry::new(
-                            c"read",
-                            <u64 as _nvtxw::CounterField>::COUNTER,
-                            _nvtxw::offset_of!(Channel, read),
-                        ),
-                        c"bytes",
-                    ),
-                    _nvtxw::ValueType::Delta,
-                ),
-                _nvtxw::Entry::interpolation(
-                    _nvtxw::Entry::new(
-                        c"busy",
-                        <f64 as _nvtxw::CounterField>::COUNTER,
-                        _nvtxw::offset_of!(Channel, busy),
-                    ),
-                    _nvtxw::Interpolation::Linear,
-                ),
+                _NVTXW_1,
+                _NVTXW_2,
             ],
         };
         #[doc(hidden)]
@@ -76,7 +59,7 @@ const _: () = {
             _nvtxw::size_of::<f64>(),
         )
         .assert_last(_nvtxw::size_of::<Channel>());
-    const _: _nvtxw::Entry = _nvtxw::Entry::value_type(
+    const _NVTXW_1: _nvtxw::Entry = _nvtxw::Entry::value_type(
         _nvtxw::Entry::unit(
             _nvtxw::Entry::new(
                 c"read",
@@ -87,7 +70,7 @@ const _: () = {
         ),
         _nvtxw::ValueType::Delta,
     );
-    const _: _nvtxw::Entry = _nvtxw::Entry::interpolation(
+    const _NVTXW_2: _nvtxw::Entry = _nvtxw::Entry::interpolation(
         _nvtxw::Entry::new(
             c"busy",
             <f64 as _nvtxw::CounterField>::COUNTER,

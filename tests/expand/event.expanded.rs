@@ -45,24 +45,7 @@ const _: () = {
                     <[u32; 3] as _nvtxw::NvtxField>::PLAIN,
                     _nvtxw::offset_of!(Kernel, grid),
                 ),
-                _nvtxw::Entry::min(
-                    _nvtxw::Entry::scale(
-                        _nvtxw::Entry::unit(
-                            _nvtxw::Entry::description(
-                                _nvtxw::Entry::new(
-                                    c"shared",
-                                    <u64 as _nvtxw::NvtxField>::PLAIN,
-                                    _nvtxw::offset_of!(Kernel, r#shared),
-                                ),
-                                c"shared memory",
-                            ),
-                            c"bytes",
-                        ),
-                        1,
-                        1024,
-                    ),
-                    _nvtxw::Number::Int(0),
-                ),
+                _NVTXW_5,
             ],
         };
         #[doc(hidden)]
@@ -142,7 +125,7 @@ const _: () = {
         )
         .skipped(<u64 as _nvtxw::SkippedField>::SKIPPED)
         .assert_last(_nvtxw::size_of::<Kernel>());
-    const _: _nvtxw::Entry = _nvtxw::Entry::min(
+    const _NVTXW_5: _nvtxw::Entry = _nvtxw::Entry::min(
         _nvtxw::Entry::scale(
             _nvtxw::Entry::unit(
                 _nvtxw::Entry::description(

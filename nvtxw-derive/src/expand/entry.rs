@@ -50,6 +50,16 @@ pub(super) fn stored(field: &Field, target: Target) -> TokenStream {
     quote_spanned!(at(ty.span())=> <#ty as _nvtxw::#storage>::#constant)
 }
 
+/// Whether making the entry can fail: `nvtxw`'s const functions compare attributes with the type.
+pub(super) fn is_checked(field: &Field) -> bool {
+    field.attributes.of_numbers().next().is_some()
+}
+
+/// The name of the free constant of a checked entry.
+pub(super) fn constant(index: usize, field: &Field) -> Ident {
+    format_ident!("_NVTXW_{index}", span = at(field.ident.span()))
+}
+
 /// The field's row of the table.
 pub(super) fn entry(field: &Field, target: Target, this: &TokenStream) -> TokenStream {
     let attributes = &field.attributes;

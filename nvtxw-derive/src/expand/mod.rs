@@ -52,15 +52,19 @@ pub(crate) fn impls(input: &Struct, target: Target) -> TokenStream {
     let (check, items) = if input.is_generic() {
         (quote!({ #tie #(#checks;)* }), TokenStream::new())
     } else {
-        // Free constants: rustc evaluates them always, associated ones only where they are used.
-        let described = input
-            .fields
-            .iter()
-            .filter(|field| field.attributes.of_numbers().next().is_some())
-            .map(|field| entry::entry(field, target, &this));
+        // Free constants: rustc evaluates them always, associated ones only where they are used. The schema names those of
+        // entries, so that an error in one comes once.
+        let checked = (0..)
+            .zip(&input.fields)
+            .filter(|(_, field)| entry::is_checked(field));
+        let checked = checked.map(|(index, field)| {
+            let constant = entry::constant(index, field);
+            let entry = entry::entry(field, target, &this);
+            quote!(const #constant: _nvtxw::Entry = #entry;)
+        });
         let items = quote! {
             #(const _: () = #checks;)*
-            #(const _: _nvtxw::Entry = #described;)*
+            #(#checked)*
         };
         (quote!({ #tie }), items)
     };
@@ -207,11 +211,16 @@ fn schema(input: &Struct, target: Target, this: &TokenStream) -> TokenStream {
         }
         None => quote!(_nvtxw::Option::None),
     };
-    let entries = input
-        .fields
-        .iter()
-        .filter(|field| field.attributes.skip.is_none())
-        .map(|field| entry::entry(field, target, this));
+    let entries = (0..)
+        .zip(&input.fields)
+        .filter(|(_, field)| field.attributes.skip.is_none())
+        .map(|(index, field)| {
+            if !input.is_generic() && entry::is_checked(field) {
+                entry::constant(index, field).into_token_stream()
+            } else {
+                entry::entry(field, target, this)
+            }
+        });
     quote! {
         _nvtxw::SchemaTable {
             name: #name,

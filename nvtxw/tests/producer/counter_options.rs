@@ -189,6 +189,10 @@ fn options_that_contradict_each_other_are_refused() {
             "`min` or `max` is a limit of another type than its numbers; give `Limit::I64` for signed integers, `Limit::U64` for \
              unsigned ones and `Limit::F64` for floats",
         ),
+        (
+            CounterOptions::new().max(Limit::F64(1e39)),
+            "`min` or `max` is out of the range of its numbers' type; give a limit within that range",
+        ),
     ] {
         assert_eq!(
             domain

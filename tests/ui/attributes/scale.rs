@@ -12,6 +12,8 @@ struct Event {
     b: u64,
     #[nvtx(scale = 1000)]
     c: u64,
+    #[nvtx(scale = 0.001)]
+    d: u64,
 }
 
 #[derive(NvtxEvent, Clone, Copy)]
