@@ -26,7 +26,7 @@
 //! |---|---|
 //! | `kind = …` | What the event says, see below. Events only, and required. |
 //! | `name = "…"` | The schema's name instead of the struct's. |
-//! | `crate = "…"` | The path of `nvtxw` where it isn't `::nvtxw`. |
+//! | `crate = "…"` | The path of `nvtxw` where it isn't `::nvtxw`: see [below](#a-renamed-crate). |
 //!
 //! # Attributes of fields
 //!
@@ -52,7 +52,7 @@
 //! | `#[nvtx(…)]` | type | |
 //! |---|---|---|
 //! | `registered_string` | `StringHandle` | Registered text, as the type says already. |
-//! | `string` | `[u8; N]` | UTF-8 inside the struct; it ends before the first 0. |
+//! | `string` | `[u8; N]` | UTF-8 inside the struct; it ends before the first 0. Several of them: an array of a payload with such a field. |
 //! | `flex` | `FlexStr` | UTF-8 of any length in a `FlexPool`; marks and whole ranges only. |
 //!
 //! What else can be said:
@@ -92,6 +92,19 @@
 //! | `name = "…"` | the enum, a variant | Its name instead of the identifier. |
 //! | `flags` | the enum | Its values are bits, which `nvtxw::Flags` combines. |
 //! | `crate = "…"` | the enum | As for structs; for newtypes too. |
+//!
+//! # A renamed crate
+//!
+//! Derived code names the crate `::nvtxw`. If `Cargo.toml` gives it another name, as in
+//! `tracing = { package = "nvtxw", version = "…" }`, rustc reports that it could not find `nvtxw` in the list of imported
+//! crates. The same holds for a crate that re-exports `nvtxw` to its users. Each derived type then needs the path:
+//!
+//! ```text
+//! #[derive(NvtxEvent, Clone, Copy)]
+//! #[repr(C)]
+//! #[nvtx(kind = mark, crate = "tracing")]
+//! struct Event { … }
+//! ```
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -116,6 +129,9 @@ use syn::{DeriveInput, parse_macro_input};
 /// Where the struct doesn't fit, the compiler points at the field and says what to write. All independent errors come
 /// in one compile. The layout of a generic struct is checked for the types that it is used with: in a build, or where
 /// `nvtxw::assert_event!` asks for it.
+///
+/// If rustc could not find `nvtxw` in the list of imported crates, `Cargo.toml` gives the crate another name: add
+/// [`crate = "…"`](crate#a-renamed-crate).
 #[proc_macro_derive(NvtxEvent, attributes(nvtx))]
 pub fn derive_event(input: TokenStream) -> TokenStream {
     derive::event(parse_macro_input!(input as DeriveInput)).into()

@@ -439,7 +439,9 @@ unsafe impl<T: ?Sized + 'static> SkippedField for PhantomData<T> {}
 #[diagnostic::on_unimplemented(
     message = "text inside the struct is a `[u8; N]`, not `{Self}`",
     label = "no bytes to hold text",
-    note = "`#[nvtx(string)]` is for UTF-8 in a `[u8; N]`; registered text is a `StringHandle`, without `string`"
+    note = "`#[nvtx(string)]` is for UTF-8 in a `[u8; N]`; registered text is a `StringHandle`, without `string`",
+    note = "for an array of texts, derive `NvtxPayload` for a struct with one `#[nvtx(string)]` field of type `[u8; N]`, and \
+            make the field an array of that struct, without `string`"
 )]
 pub unsafe trait TextField: NvtxField {
     /// How many bytes there are.
@@ -475,7 +477,8 @@ unsafe impl<T: Newtype<Inner: TextField>> TextField for T {
 #[diagnostic::on_unimplemented(
     message = "text in a pool is a `FlexStr`, not `{Self}`",
     label = "not a `FlexStr`",
-    note = "make the field a `nvtxw::FlexStr`, or remove `flex`"
+    note = "make the field a `nvtxw::FlexStr`, or remove `flex`",
+    note = "for several texts, give each a field of its own"
 )]
 pub unsafe trait FlexField: Copy + 'static {
     /// Text.

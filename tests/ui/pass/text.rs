@@ -35,6 +35,15 @@ struct Label {
     text: [u8; 3],
 }
 
+#[derive(NvtxEvent, Clone, Copy)]
+#[repr(C, packed)]
+#[nvtx(kind = mark)]
+struct Labelled {
+    #[nvtx(timestamp)]
+    time: i64,
+    labels: [Label; 4],
+}
+
 #[derive(NvtxCounterGroup, Clone, Copy)]
 #[repr(C)]
 struct Group {
@@ -67,6 +76,9 @@ fn main() {
         [(None, MESSAGE, Some(c"name length"), false), (None, 0, Some(c"type length"), true)]
     );
     assert_eq!(found(Label::SCHEMA), [(Some(3), 0, None, false)]);
+    let labels = Labelled::SCHEMA.entries[1].ty;
+    assert!(matches!(labels.code, TypeCode::Registered(_)));
+    assert_eq!(labels.count, Some(4));
     assert_eq!(Group::SCHEMA.entries.len(), 1);
 
     let mut pool = FlexPool::new();

@@ -10,6 +10,8 @@ struct Event {
     name: StringHandle,
     #[nvtx(string)]
     letters: [char; 2],
+    #[nvtx(string)]
+    lines: [[u8; 8]; 4],
     #[nvtx(message, flex)]
     text: u64,
     #[nvtx(flex)]
