@@ -5,21 +5,7 @@
 //!
 //! # Config keys
 //!
-//! | key | value | without it |
-//! |---|---|---|
-//! | `path` | where the file is written, or which folder the tables are in | `<session name>.pftrace` (`.json` for Chrome, `.parquet`, `.nvtxw` for captures) in the working directory; `nvtxw.pftrace` without a name |
-//! | `overwrite` | `true`, `1`, `yes`: an existing file is replaced; `false`, `0`, `no` | an existing file is refused |
-//! | `format` | `perfetto`, [`chrome`](#the-format-chrome), [`parquet`](#the-format-parquet), [`capture`](#the-format-capture) | `perfetto` |
-//! | `base` | the timestamp that becomes 0 in the file, from -2^63 to 2^63-1 | Perfetto: decided by the first flush: 0, or -2^62 if a negative timestamp came before. Chrome: 0. Parquet has the timestamps as they are |
-//! | `compression` | `none`, `zlib`, or `zlib:1`, the fastest, to `zlib:9`; only with the format `perfetto` | `none` |
-//! | `window` | events of a stream that are put in order in memory, 2 to 16777216 | 65536 |
-//! | `memory` | MiB that the windows of all streams take together, 1 to 1048576 | 32, or what the window of one stream takes if that is more |
-//! | `flush_interval` | milliseconds, up to 86400000: what a stream has taken is in the file at most that long after | none, as with 0: it waits for the window |
-//! | `row_group` | Parquet: rows of a row group, 1 to 16777216 | 65536 |
-//! | `part` | Parquet: rows of a file, 1 to 2^40 | 1048576 |
-//! | `merge` | `true`, `1`, `yes`: what is out of order is put in order when the session ends; `false`, `0`, `no` | `true` |
-//!
-//! Unknown keys are ignored; a known key with a bad value is `INVALID_ARGUMENT`. A path need not be UTF-8 where paths are bytes.
+//! `docs/configuration.md` in the repository lists the keys with their values and defaults; [`CONFIG_KEYS`] has their names.
 //!
 //! # What is in a Perfetto file
 //!
