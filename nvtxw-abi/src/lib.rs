@@ -9,7 +9,8 @@
 //! - the types at the root: the same numbers as Rust enums. Several are numbers in a bit-field of
 //!   some flags, where testing single bits goes wrong: `from_raw` and `from_flags` mask them;
 //! - [`InProcess`]: how a backend in the same program is handed to a producer;
-//! - [`layout`]: the ABI as data.
+//! - [`layout`]: the ABI as data;
+//! - [`OneLine`]: messages that quote text of others.
 //!
 //! ```
 //! use nvtxw_abi::{EventKind, SchemaRole, raw};
@@ -35,6 +36,7 @@ mod id;
 #[allow(unsafe_code)]
 mod in_process;
 pub mod layout;
+mod one_line;
 pub mod raw;
 mod resource;
 mod result;
@@ -50,6 +52,7 @@ pub use self::entry_type::EntryType;
 pub use self::event::{EventKind, SchemaRole};
 pub use self::id::IdClass;
 pub use self::in_process::{BeginHook, InProcess, ReasonHook};
+pub use self::one_line::OneLine;
 pub use self::resource::ResourceType;
 pub use self::result::ResultCode;
 pub use self::scope::PredefinedScope;

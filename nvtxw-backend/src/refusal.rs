@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nvtxw_abi::ResultCode;
+use nvtxw_abi::{OneLine, ResultCode};
 
 /// What every fallible function of this crate returns.
 pub type Result<T> = std::result::Result<T, Refusal>;
@@ -12,7 +12,8 @@ pub type Result<T> = std::result::Result<T, Refusal>;
 /// Why a call was refused: the ABI's result code, and the reason in words.
 ///
 /// The producer sees the code; the reason goes to the [log](crate::log), and to a producer that has the backend
-/// [in its own program](crate::in_process). A reason names the argument and says what to do.
+/// [in its own program](crate::in_process). A reason names the argument and says what to do. It is one line: control
+/// characters in it, which names may hold, are escaped as [`OneLine`] does.
 ///
 /// ```
 /// use nvtxw_backend::{Refusal, ResultCode};
@@ -31,7 +32,8 @@ struct Reason {
     cause: Cause,
     /// Another backend of this program gave it, and the log has shown it as that one's.
     is_shown: bool,
-    text: Cow<'static, str>,
+    /// Escaped.
+    text: String,
 }
 
 /// What an ID is one of: each kind has its own IDs in each domain.
@@ -75,31 +77,26 @@ pub enum Cause {
 impl Refusal {
     /// The argument, or something that it refers to, is not valid: `INVALID_ARGUMENT`.
     pub fn invalid(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(ResultCode::INVALID_ARGUMENT, reason.into())
+        Self::of(ResultCode::INVALID_ARGUMENT, reason.into())
     }
 
     /// The call is right, but doing it failed: `FAILED`.
     pub fn failed(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(ResultCode::FAILED, reason.into())
+        Self::of(ResultCode::FAILED, reason.into())
     }
 
     /// The call is right, but the backend doesn't do this: `NOT_SUPPORTED`. A producer goes on without it.
     pub fn unsupported(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(ResultCode::NOT_SUPPORTED, reason.into())
-    }
-
-    /// With a code that another backend gave.
-    pub(crate) fn of(code: ResultCode, reason: String) -> Self {
-        Self::new(code, reason.into())
+        Self::of(ResultCode::NOT_SUPPORTED, reason.into())
     }
 
     #[cold]
-    fn new(code: ResultCode, text: Cow<'static, str>) -> Self {
+    pub(crate) fn of(code: ResultCode, reason: Cow<'_, str>) -> Self {
         Self(Box::new(Reason {
             code,
             cause: Cause::Other,
             is_shown: false,
-            text,
+            text: OneLine(reason).to_string(),
         }))
     }
 
@@ -139,7 +136,7 @@ impl Refusal {
     }
 
     fn reworded(mut self, text: String) -> Self {
-        self.0.text = text.into();
+        self.0.text = OneLine(text).to_string();
         self
     }
 
@@ -207,6 +204,18 @@ impl std::error::Error for Refusal {}
 #[cfg(test)]
 mod tests {
     use super::{Cause, IdKind, Refusal};
+
+    #[test]
+    fn reason_has_no_control_characters() {
+        let name = "a\u{1b}[2J\nb";
+        let refusal = Refusal::failed(format!("stream `{name}`: full"));
+        let refusal = refusal.at(name).and(name);
+        let escaped = r"a\u{1b}[2J\nb";
+        assert_eq!(
+            refusal.reason(),
+            format!("{escaped}: stream `{escaped}`: full; {escaped}")
+        );
+    }
 
     #[test]
     fn a_place_and_more_words_keep_the_rule() {

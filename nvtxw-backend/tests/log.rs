@@ -1,6 +1,6 @@
 //! What the log says where no hook is set: on standard error, not too much of it.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::process::Command;
 use std::ptr;
 use std::sync::Arc;
@@ -31,6 +31,12 @@ impl Session for Quiet {
     fn open_stream(&self, stream: &Arc<StreamInfo>) -> Result<Quiet> {
         if stream.name() == "odd" {
             stream.report("StreamOpen", &Refusal::invalid("odd, but taken"));
+        }
+        if stream.name().contains(char::is_control) {
+            return Err(Refusal::invalid(format!(
+                "stream `{}` is not opened",
+                stream.name()
+            )));
         }
         Ok(Quiet)
     }
@@ -203,6 +209,27 @@ fn a_hook_that_panics() {
     refuse(backend.table());
 }
 
+/// All characters that could end a line or control a terminal, but for NUL.
+fn controls() -> String {
+    let controls = ('\u{1}'..='\u{1F}').chain('\u{7F}'..='\u{9F}');
+    let controls = controls
+        .chain('\u{2028}'..='\u{202E}')
+        .chain('\u{2066}'..='\u{2069}');
+    "한강\nnvtxw: forged".chars().chain(controls).collect()
+}
+
+/// Runs in a process of its own, by the other tests.
+#[test]
+#[ignore = "a part of the other tests"]
+fn a_refusal_that_quotes_control_characters() {
+    let backend = in_process(Quiet);
+    let name = CString::new(controls()).expect("no NUL");
+    let (code, session) = begin(&backend, &name);
+    assert_eq!(code, ResultCode::SUCCESS);
+    let (code, _) = open(&backend, session, &name, true);
+    assert_eq!(code, ResultCode::INVALID_ARGUMENT);
+}
+
 fn lines_of(test: &str, env: Option<(&str, &str)>) -> Vec<String> {
     let mut command = Command::new(std::env::current_exe().expect("the test program"));
     command
@@ -212,7 +239,8 @@ fn lines_of(test: &str, env: Option<(&str, &str)>) -> Vec<String> {
     let output = command.output().expect("the test program starts");
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stderr).expect("UTF-8");
-    text.lines()
+    // Other ends of lines are none of the log's.
+    text.split('\n')
         .filter(|line| line.starts_with("nvtxw: "))
         .map(str::to_owned)
         .collect()
@@ -260,6 +288,19 @@ fn what_has_no_name_is_told_by_its_session() {
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(
         lines[0].starts_with("nvtxw: CategoryRegister in session \"one\": INVALID_ARGUMENT (2): "),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn control_characters_of_names_are_escaped() {
+    let lines = lines_of("a_refusal_that_quotes_control_characters", None);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let is_control =
+        |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    assert!(!lines[0].contains(is_control), "{lines:?}");
+    assert!(
+        lines[0].contains(r"stream `한강\nnvtxw: forged\u{1}"),
         "{lines:?}"
     );
 }

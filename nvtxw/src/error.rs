@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use nvtxw_abi::ResultCode;
+use nvtxw_abi::{OneLine, ResultCode};
 
 use crate::calls::Unshared;
 use crate::id::StaticId;
@@ -16,8 +16,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why something other than a write failed, or a write that was told where it happened.
 ///
-/// The text says what was tried, on what, and what to do. `Debug` prints it too, so that a `main` that returns an error, and
-/// `unwrap`, show it.
+/// The text says what was tried, on what, and what to do. It is one line, in which control characters of names are escaped
+/// as [`OneLine`] does. `Debug` prints it too, so that a `main` that returns an error, and `unwrap`, show it.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
@@ -259,6 +259,13 @@ pub enum Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", OneLine(fmt::from_fn(|f| self.describe(f))))
+    }
+}
+
+impl Error {
+    /// Writes the text with names as they are.
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LibraryNotFound { path } => {
                 write!(
@@ -270,7 +277,7 @@ impl fmt::Display for Error {
             Self::BareFileName { path } => write!(
                 f,
                 "can't load the backend library `{0}`: that is a file name without a place, and no folder is searched; \
-                 give its path (`./{0}` for the current folder), or set NVTXW3_LIBRARY and use `Backend::from_env`",
+                 give its path, such as `./{0}` for the current folder",
                 path.display()
             ),
             Self::LibraryLoad { path, reason } => {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroI32;
 
-use nvtxw_abi::ResultCode;
+use nvtxw_abi::{OneLine, ResultCode};
 
 use crate::error::{Error, Result, advice};
 use crate::id::Owner;
@@ -162,12 +162,7 @@ impl WriteError {
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.explain(f)?;
-        if self.is_own() {
-            return Ok(());
-        }
-        // Neither which write it was nor the backend's reason are known here.
-        f.write_str("; `WriteError::at`, right after the write, tells what was written where and, if the backend tells it, why")
+        write!(f, "{}", OneLine(fmt::from_fn(|f| self.explain(f))))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use nvtxw_abi::OneLine;
 use nvtxw_backend::{Config, Result};
 
 use crate::finding::{Finding, FindingKind, Place};
@@ -57,7 +58,7 @@ impl Account {
             kind,
             session: Arc::clone(&self.session),
             place,
-            what: what(),
+            what: OneLine(what()).to_string(),
         };
         if is_first {
             self.all.show(finding.clone());

@@ -176,7 +176,7 @@ fn json(text: &str) -> String {
     for character in text.chars() {
         match character {
             '"' | '\\' => json.extend(['\\', character]),
-            '\0'..='\x1F' => {
+            _ if character.is_control() => {
                 let _ = write!(json, "\\u{:04x}", u32::from(character));
             }
             _ => json.push(character),
@@ -205,8 +205,15 @@ mod tests {
 
     #[test]
     fn any_text_is_json() {
-        for text in ["", "a \"b\" \\ /", "\0\n\u{1F}\u{7F}", "größe 한강 😀"] {
-            assert_eq!(serde_json::from_str::<String>(&json(text)).unwrap(), text);
+        for text in [
+            "",
+            "a \"b\" \\ /",
+            "\0\n\u{1F}\u{7F}\u{9B}",
+            "größe 한강 😀",
+        ] {
+            let json = json(text);
+            assert!(!json.contains(char::is_control), "{json:?}");
+            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
     }
 }

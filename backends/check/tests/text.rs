@@ -1,5 +1,6 @@
 //! What the checker says on standard error.
 
+use std::ffi::{CStr, CString};
 use std::process::Command;
 
 #[allow(dead_code, unused_imports, reason = "it serves the SDK's tests too")]
@@ -13,9 +14,75 @@ mod recorder;
 mod scene;
 
 use nvtxw_abi::raw::*;
+use nvtxw_backend::in_process;
+use nvtxw_check::Checked;
 
-use program::bytes;
+use program::*;
+use recorder::{Journal, Recorder};
 use scene::Scene;
+
+/// A name with all characters that could end a line or control a terminal, but for NUL.
+fn controls() -> &'static CStr {
+    let controls = ('\u{1}'..='\u{1F}').chain('\u{7F}'..='\u{9F}');
+    let controls = controls
+        .chain('\u{2028}'..='\u{202E}')
+        .chain('\u{2066}'..='\u{2069}');
+    let name: String = "한강\nforged: ".chars().chain(controls).collect();
+    Box::leak(CString::new(name).expect("no NUL").into_boxed_c_str())
+}
+
+/// Runs in a process of its own, by the test.
+#[test]
+#[ignore = "a part of the other test"]
+fn quotes() {
+    let name = controls();
+    let program = Program::of(in_process(Checked::new(Recorder(Journal::default()))));
+    let attr = nvtxwSessionAttributes_t {
+        structSize: size_of::<nvtxwSessionAttributes_t>(),
+        name: name.as_ptr(),
+        configString: c"check.live=true".as_ptr(),
+    };
+    let session = program.begin_with(&attr).expect("a session");
+    let domain = program.domain(session, Some(name)).expect("a domain");
+    let stream = program.open(session, name, domain);
+    let text = entry(MESSAGE, NVTX_PAYLOAD_ENTRY_TYPE_INT32, name);
+    let attr = schema_attr(NVTX_PAYLOAD_SCHEMA_FLAG_MARK, &[text]);
+    let attr = named(name, attr);
+    program.schema(domain, &attr).expect_err("no text");
+    let count = counter_attr(name, NVTX_PAYLOAD_ENTRY_TYPE_INT64);
+    let count = program.counter(domain, &count).expect("a counter");
+    program
+        .write_counter(stream, 1, count, &bytes![1_u8])
+        .expect_err("too short");
+    for category in [name, c"another"] {
+        member!(program, CategoryRegister(domain, 1, category.as_ptr())).expect("named");
+    }
+    program.end(session).expect("ended");
+}
+
+#[test]
+fn control_characters_of_names_are_escaped() {
+    let said = said("quotes", &[]);
+    let starts = [
+        "nvtxw check: ",
+        "name-twice (",
+        "refused-call (",
+        "    ",
+        "  why: ",
+        "  fix: ",
+    ];
+    for line in said.split('\n').filter(|line| !line.is_empty()) {
+        let is_control =
+            |c| matches!(c, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}') || c.is_control();
+        assert!(!line.contains(is_control), "{line:?}");
+        let is_ours = starts.iter().any(|start| line.starts_with(start));
+        assert!(is_ours, "{line:?}");
+    }
+    for start in &starts[..4] {
+        let mut lines = said.lines().filter(|line| line.starts_with(start));
+        assert!(lines.next().is_some(), "no {start:?} in {said}");
+    }
+}
 
 /// Runs in a process of its own, by the test.
 #[test]
@@ -32,9 +99,9 @@ fn breaks() {
     scene.write(marks, &bytes![3_i64]).expect_err("refused");
 }
 
-fn said(variables: &[(&str, &str)]) -> String {
+fn said(test: &str, variables: &[(&str, &str)]) -> String {
     let output = Command::new(std::env::current_exe().expect("this test"))
-        .args(["--exact", "breaks", "--ignored", "--nocapture"])
+        .args(["--exact", test, "--ignored", "--nocapture"])
         .envs(variables.iter().copied())
         .output()
         .expect("it runs");
@@ -65,14 +132,20 @@ stream-order (2): data is not in the order that its stream was opened with
 ";
     let more = "    stream \"gpu\", event 2, at 2: 2 comes after 100 in a stream of ordering Strict, skid None 0\n";
     let ends = "here the session ends\n";
-    assert_eq!(said(&[]), [ends, end, more, ORDER, LATER].concat());
+    assert_eq!(
+        said("breaks", &[]),
+        [ends, end, more, ORDER, LATER].concat()
+    );
 
     let first = "nvtxw check: session \"run\": stream-order: stream \"gpu\", event 1, at 1: \
                  1 comes after 100 in a stream of ordering Strict, skid None 0\n";
     let counted = "    and 1 more\n";
     assert_eq!(
-        said(&[("NVTXW_CHECK_LIVE", "1"), ("NVTXW_CHECK_EXAMPLES", "1")]),
+        said(
+            "breaks",
+            &[("NVTXW_CHECK_LIVE", "1"), ("NVTXW_CHECK_EXAMPLES", "1")]
+        ),
         [first, ORDER, ends, end, counted, ORDER, LATER].concat()
     );
-    assert_eq!(said(&[("NVTXW_CHECK_OUTPUT", "off")]), ends);
+    assert_eq!(said("breaks", &[("NVTXW_CHECK_OUTPUT", "off")]), ends);
 }

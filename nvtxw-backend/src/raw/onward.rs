@@ -140,8 +140,11 @@ impl Onward {
             });
         }
         match text {
-            Some(text) => Refusal::of(code, text).shown(),
-            None => Refusal::of(code, format!("the other backend's {member} says {code}")),
+            Some(text) => Refusal::of(code, text.into()).shown(),
+            None => Refusal::of(
+                code,
+                format!("the other backend's {member} says {code}").into(),
+            ),
         }
     }
 

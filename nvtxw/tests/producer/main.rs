@@ -13,6 +13,7 @@ mod foreign;
 mod fork;
 mod in_process;
 mod loading;
+mod messages;
 mod payloads;
 mod plain;
 mod plain_schemas;
