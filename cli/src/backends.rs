@@ -4,7 +4,7 @@ mod probe;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use self::probe::Loaded;
 use crate::error::{Error, Result};
-use crate::page::{Page, Table, shown};
+use crate::page::{Page, Table};
 
 /// Shows which backend library programs get, and why
 ///
@@ -22,7 +22,7 @@ use crate::page::{Page, Table, shown};
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Options {
-    /// A library to try too, as `--backend` and `Backend::load` take it
+    /// A library to try too, as `--backend` takes it
     #[arg(value_name = "LIBRARY")]
     library: Option<PathBuf>,
     /// The program that is to find a backend: NVTXW's own search looks into its folder
@@ -221,8 +221,7 @@ fn json(candidates: &[Candidate], page: &mut Page) -> io::Result<()> {
         version: VERSION,
         candidates,
     };
-    serde_json::to_writer_pretty(&mut *page, &document)?;
-    writeln!(page)
+    page.json(&document)
 }
 
 fn report(candidates: &[Candidate], page: &mut Page) -> io::Result<()> {
@@ -230,7 +229,7 @@ fn report(candidates: &[Candidate], page: &mut Page) -> io::Result<()> {
         (candidates.iter()).partition(|it| it.place == Place::Argument);
     for candidate in given {
         let library = candidate.library.as_deref().unwrap_or_default();
-        page.line(format_args!("{}: {}", shown(library), outcome(candidate)))?;
+        page.line(format_args!("{}: {}", library, outcome(candidate)))?;
     }
     page.heading("What NVTXW's own search finds, for programs that name no library")?;
     let mut table = Table::of_texts(&["", "place", "library: what comes of it"]);
@@ -238,7 +237,7 @@ fn report(candidates: &[Candidate], page: &mut Page) -> io::Result<()> {
         let mark = if candidate.wins { "wins" } else { "" };
         let library = candidate.library.as_deref().unwrap_or("(not set)");
         let text = match candidate.library {
-            Some(_) => format!("{}: {}", shown(library), outcome(candidate)),
+            Some(_) => format!("{}: {}", library, outcome(candidate)),
             None => library.to_owned(),
         };
         table.row([mark.to_owned(), candidate.place.name().to_owned(), text]);
@@ -246,12 +245,12 @@ fn report(candidates: &[Candidate], page: &mut Page) -> io::Result<()> {
     page.table(&table)?;
     let folders = env::var("LD_LIBRARY_PATH").unwrap_or_default();
     if cfg!(unix) && !folders.is_empty() {
-        page.line(format_args!("LD_LIBRARY_PATH is {}", shown(&folders)))?;
+        page.line(format_args!("LD_LIBRARY_PATH is {}", folders))?;
     }
     page.heading("What programs with the crate nvtxw get")?;
     let variable = searched.iter().find(|it| it.place == Place::Variable);
     let from_env = match variable.and_then(|it| it.library.as_deref()) {
-        Some(library) => shown(library),
+        Some(library) => library.to_owned(),
         None => format!("an error, because {VARIABLE} is not set"),
     };
     page.line("Backend::embedded()  the built-in backend, and so does `nvtxw convert` without `--backend`")?;
@@ -263,14 +262,14 @@ fn report(candidates: &[Candidate], page: &mut Page) -> io::Result<()> {
 fn outcome(candidate: &Candidate) -> String {
     let loaded = &candidate.loaded;
     let mut text = match (&loaded.problem, loaded.abi_version) {
-        (Some(problem), _) => shown(problem),
+        (Some(problem), _) => problem.clone(),
         (None, Some(version)) => format!("a backend, ABI version {version}"),
         (None, None) if candidate.exists == Some(false) => "not there".to_owned(),
         (None, None) => "not found".to_owned(),
     };
     let library = candidate.library.as_deref();
     if let Some(file) = loaded.file.as_deref().filter(|file| Some(*file) != library) {
-        text += &format!(" ({})", shown(file));
+        text += &format!(" ({})", file);
     }
     if !candidate.searched && candidate.place != Place::Argument {
         text += &format!("; not looked at, because {VARIABLE} is set");

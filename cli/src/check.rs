@@ -18,7 +18,7 @@ use tempfile::NamedTempFile;
 use self::found::Found;
 use crate::convert;
 use crate::error::{Error, Result};
-use crate::page::{Page, shown};
+use crate::page::Page;
 use crate::replay;
 
 /// Checks whether a trace, or a program that writes one, keeps the contract of NVTXW
@@ -108,21 +108,16 @@ fn tell(options: &Options, text: &str, found: &Found) -> io::Result<()> {
         return page.end();
     }
     for (code, kind) in &found.kinds {
-        page.heading(format_args!(
-            "{} ({}): {}",
-            shown(code),
-            kind.count,
-            kind.meaning
-        ))?;
+        page.heading(format_args!("{} ({}): {}", code, kind.count, kind.meaning))?;
         for example in &kind.examples {
-            page.line(format_args!("    {}", shown(example)))?;
+            page.line(format_args!("    {}", example))?;
         }
         let more = kind.count.saturating_sub(kind.examples.len() as u64);
         if more > 0 {
             page.line(format_args!("    and {more} more"))?;
         }
-        page.line(format_args!("  why: {}", shown(&kind.why)))?;
-        page.line(format_args!("  fix: {}", shown(&kind.fix)))?;
+        page.line(format_args!("  why: {}", kind.why))?;
+        page.line(format_args!("  fix: {}", kind.fix))?;
     }
     if found.sessions > 0 && found.total() == 0 {
         page.line("no findings")?;

@@ -40,7 +40,7 @@ use self::input::is_standard;
 use self::trace::Trace;
 use crate::error::{Error, Result};
 use crate::info;
-use crate::progress;
+use crate::{notice, progress};
 
 /// Converts a trace to a file of the built-in backend, or hands it to another backend
 ///
@@ -204,7 +204,7 @@ pub fn run(options: &Options) -> Result<()> {
         return read;
     }
     if options.strict && !trace.warnings.is_empty() {
-        eprint!("{}", trace.warnings);
+        trace.warnings.print();
         return Err(Error::Findings(format!(
             "{}: {}; nothing was written, because of `--strict`",
             options.input.display(),
@@ -218,7 +218,7 @@ pub fn run(options: &Options) -> Result<()> {
     let written = write(options, trace, flows);
     match (read, written) {
         (Err(error), Err(further)) => {
-            eprintln!("error: {error}");
+            notice::print(format_args!("error: {error}"));
             Err(further)
         }
         (read, written) => read.and(written),
@@ -341,9 +341,9 @@ fn write(options: &Options, mut trace: Trace, flows: sorter::Sorted) -> Result<(
         );
         warnings.add_many(kind, None, written.flows_left_out);
     }
-    eprint!("{warnings}");
+    warnings.print();
     if io::stderr().is_terminal() {
-        eprintln!("{written}");
+        notice::print(&written);
     }
     output.end()?;
     written.judge(&options.input)

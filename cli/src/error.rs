@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fmt, io};
 
+use clap::error::ContextValue;
+use nvtxw::abi::OneLine;
+
 /// A result whose error is [`Error`] unless said otherwise.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -81,4 +84,18 @@ impl From<nvtxw::Error> for Error {
     fn from(error: nvtxw::Error) -> Self {
         Self::Trace(error)
     }
+}
+
+/// Escapes what an error about the command line quotes of it, such as the name of a file that a pattern has matched.
+pub fn escaped(mut error: clap::Error) -> clap::Error {
+    let quoted: Vec<_> = (error.context())
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, OneLine(text).to_string())),
+            _ => None,
+        })
+        .collect();
+    for (kind, text) in quoted {
+        error.insert(kind, ContextValue::String(text));
+    }
+    error
 }

@@ -3,13 +3,17 @@
 //! Each subcommand is a module with a `run` that takes its options and answers with a [`Result`](error::Result). What a command says goes to
 //! standard output; what it has to say about its work (progress, warnings, errors) to standard error.
 #![deny(unsafe_code)]
+// `notice` and `page` escape what names hold.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod backends;
 mod check;
 mod convert;
 mod error;
 mod info;
+mod library;
 mod manual;
+mod notice;
 mod page;
 mod progress;
 mod replay;
@@ -53,7 +57,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let options = Cli::try_parse().unwrap_or_else(|error| error::escaped(error).exit());
+    let result = match options.command {
         Command::Convert(options) => convert::run(&options),
         Command::Info(options) => info::run(&options),
         Command::Check(options) => check::run(&options),
@@ -67,7 +72,7 @@ fn main() -> ExitCode {
         // Who closed the pipe has seen enough.
         Err(Error::BrokenPipe) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            notice::print(format_args!("error: {error}"));
             error.exit_code()
         }
     }

@@ -5,10 +5,12 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 
 use anstream::AutoStream;
 use anstyle::Style;
+use nvtxw::abi::OneLine;
+use serde::Serialize;
 
 const BOLD: Style = Style::new().bold();
 
-/// Standard output; without colours where it is no terminal.
+/// Standard output; without colours where it is no terminal. Control characters are escaped in all that it prints.
 pub struct Page(BufWriter<AutoStream<StdoutLock<'static>>>);
 
 /// Rows of cells. The last column is for texts, which may be long.
@@ -24,11 +26,11 @@ impl Page {
     }
 
     pub fn line(&mut self, line: impl fmt::Display) -> io::Result<()> {
-        writeln!(self.0, "{line}")
+        writeln!(self.0, "{}", OneLine(line))
     }
 
     pub fn heading(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        writeln!(self.0, "\n{BOLD}{text}{BOLD:#}")
+        writeln!(self.0, "\n{BOLD}{}{BOLD:#}", OneLine(text))
     }
 
     pub fn table(&mut self, table: &Table) -> io::Result<()> {
@@ -51,6 +53,25 @@ impl Page {
         row(&table.columns)?;
         for cells in &table.rows {
             row(&cells.iter().map(String::as_str).collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+
+    /// Prints a document as JSON.
+    pub fn json(&mut self, document: &impl Serialize) -> io::Result<()> {
+        let json = serde_json::to_string_pretty(document)?;
+        for line in json.lines() {
+            // Such characters are in strings only; JSON itself escapes those up to U+001F.
+            for part in line.split_inclusive(char::is_control) {
+                let mut rest = part.chars();
+                match rest.next_back() {
+                    Some(last) if last.is_control() => {
+                        write!(self.0, "{}\\u{:04x}", rest.as_str(), u32::from(last))?;
+                    }
+                    _ => write!(self.0, "{part}")?,
+                }
+            }
+            writeln!(self.0)?;
         }
         Ok(())
     }
@@ -91,37 +112,13 @@ impl Table {
 
     /// As many cells as there are columns.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let row: Vec<_> = cells.into_iter().collect();
+        let row = cells.into_iter().map(|cell| OneLine(cell).to_string());
+        let row: Vec<_> = row.collect();
         debug_assert_eq!(row.len(), self.columns.len());
         self.rows.push(row);
     }
 
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
-    }
-}
-
-/// A text of a trace on one line: control characters, which could do anything to a terminal, are escaped.
-pub fn shown(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character.is_control() {
-            true => out.extend(character.escape_default()),
-            false => out.push(character),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_of_traces_stay_on_their_line() {
-        assert_eq!(
-            shown("한강 \"a\"\t\u{1b}[31m\n\u{85}"),
-            "한강 \"a\"\\t\\u{1b}[31m\\n\\u{85}"
-        );
     }
 }

@@ -13,7 +13,7 @@ use nvtxw_file::capture::{Ending, Reader};
 use crate::convert::input;
 use crate::error::{Error, Result};
 use crate::page::Page;
-use crate::{progress, setting};
+use crate::{library, notice, progress, setting};
 
 /// Makes the calls of a capture on a backend
 ///
@@ -75,7 +75,9 @@ pub fn run(options: &Options) -> Result<()> {
                 .to_owned(),
         ));
     }
-    let backend = options.backend.as_deref().map(load).transpose()?;
+    let backend = (options.backend.as_deref())
+        .map(library::load)
+        .transpose()?;
     let relay = match &backend {
         None => Relay::to_instance(nvtxw_file::in_process()),
         Some(backend) => relay(backend)?,
@@ -88,14 +90,6 @@ pub fn run(options: &Options) -> Result<()> {
     warn(&replayed);
     say(&replayed).map_err(|error| Error::io("write", Path::new("-"), error))?;
     judge(&replayed, &options.input)
-}
-
-#[allow(unsafe_code)]
-fn load(library: &Path) -> Result<Backend> {
-    // SAFETY:
-    // - Who runs the command says that this is a backend's library: it implements the ABI. One session is begun.
-    // - Handles in payloads are translated to those of their own domain, and payloads that hold pointers are refused.
-    Ok(unsafe { Backend::load(library) }?)
 }
 
 /// To a backend of a library.
@@ -140,13 +134,16 @@ pub fn warn(replayed: &Replayed) {
             1 => String::new(),
             count => format!(" ({count} times)"),
         };
-        eprintln!("warning: {}{count}: {}", refused.member, refused.refusal);
+        notice::print(format_args!(
+            "warning: {}{count}: {}",
+            refused.member, refused.refusal
+        ));
     }
     if replayed.refused_before > 0 {
-        eprintln!(
+        notice::print(format_args!(
             "note: {} calls were refused when they were captured, and are not made",
             replayed.refused_before
-        );
+        ));
     }
 }
 
@@ -196,10 +193,10 @@ pub fn whole(replayed: &Replayed, input: &Path) -> Result<()> {
             Err(found(input, &problem))
         }
         Ok(Ending::Open) => {
-            eprintln!(
+            notice::print(format_args!(
                 "note: {}: the capture ends without its session's end, as after a kill; what it has is replayed",
                 input.display()
-            );
+            ));
             Ok(())
         }
         Ok(Ending::Whole) => Ok(()),

@@ -235,9 +235,8 @@ fn what_is_wrong_with_a_library_is_told() {
     let cases = [
         (
             backend("lacking", 2, &[2, 16, 20]),
-            "is broken: its function table has null for `DomainRegister`, `CounterNoValueWrite`, \
-             `TimestampConversionFactorWrite`, which every backend must have (one that doesn't do a call answers \
-             NOT_SUPPORTED); report it to its makers",
+            "a broken backend: its function table has null for `DomainRegister`, `CounterNoValueWrite`, \
+             `TimestampConversionFactorWrite`; report it to its makers",
             &[
                 "DomainRegister",
                 "CounterNoValueWrite",
@@ -299,6 +298,63 @@ fn a_library_is_shown_as_it_was_given() {
         let output = run.output(&[]);
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.starts_with(&format!("{shown}: not there\n")), "{text}");
+    }
+}
+
+#[test]
+fn library_that_is_no_backend_is_named_once() {
+    let text = folder().join("text.so");
+    fs::write(&text, "no library").unwrap();
+    let name = text.to_str().unwrap();
+    let run = Run {
+        arguments: vec![name],
+        variable: Some(&text),
+        ..Run::default()
+    };
+    let shown = String::from_utf8(run.output(&[]).stdout).unwrap();
+    let line = shown.lines().next().unwrap();
+    assert!(
+        line.starts_with(&format!("{name}: can't load it: ")),
+        "{shown}"
+    );
+    for line in shown.lines() {
+        assert!(line.matches(name).count() <= 1, "{shown}");
+    }
+}
+
+#[test]
+fn option_backend_says_what_it_takes() {
+    let text = folder().join("text.so");
+    fs::write(&text, "no library").unwrap();
+    let input = folder().join("trace.csv");
+    fs::write(&input, "start,end,name\n1,2,a\n").unwrap();
+    let absent = folder().join("absent.so");
+    for (library, problem) in [
+        (text.to_str().unwrap(), "can't load it: "),
+        (absent.to_str().unwrap(), "there is no such file"),
+        (
+            "libnvtxw3.so",
+            "no folder is searched for a file name: give its path, such as `./libnvtxw3.so`",
+        ),
+    ] {
+        for command in ["convert", "replay"] {
+            let output = Command::new(program())
+                .args([command, input.to_str().unwrap(), "--backend", library])
+                .output()
+                .unwrap();
+            assert_eq!(output.status.code(), Some(2));
+            let said = String::from_utf8(output.stderr).unwrap();
+            let start = format!("error: `--backend {library}`: {problem}");
+            assert!(said.starts_with(&start), "{said}");
+            assert!(
+                said.ends_with(
+                    "; `--backend` takes the path of an NVTXW backend's library, which a tool such as Nsight Systems brings \
+                     (libnvtxw3.so); `nvtxw backends` lists those that are found\n"
+                ),
+                "{said}"
+            );
+            assert!(!said.contains("Backend::"), "{said}");
+        }
     }
 }
 

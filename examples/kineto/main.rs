@@ -19,6 +19,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Parser;
+use nvtxw::abi::OneLine;
 use nvtxw::{Backend, Config, Session};
 
 use crate::problems::Problems;
@@ -109,7 +110,8 @@ fn main() -> Result<()> {
         )
     })?;
     if !others.is_empty() {
-        println!("not converted: the file's own {}", others.join(", "));
+        let others = OneLine(others.join(", "));
+        println!("not converted: the file's own {others}");
     }
     println!("to see it: ui.perfetto.dev, Open trace file");
     Ok(())

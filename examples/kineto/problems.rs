@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use nvtxw::abi::OneLine;
+
 use crate::event::Bad;
 
 /// Cases that are shown one by one.
@@ -18,7 +20,8 @@ impl Problems {
     pub fn add(&mut self, number: u64, bad: Bad) {
         self.total += 1;
         if self.total <= SHOWN {
-            eprintln!("event {number}: {bad}: skipped");
+            // It may quote the file, which may hold anything.
+            eprintln!("event {number}: {}: skipped", OneLine(&bad));
         }
         if self.total == SHOWN + 1 {
             eprintln!("further events are skipped as well; counts follow");
@@ -32,7 +35,7 @@ impl Problems {
             eprintln!("{} events skipped:", self.total);
         }
         for (bad, count) in &self.kinds {
-            eprintln!("{count:>8} × {bad}");
+            eprintln!("{count:>8} × {}", OneLine(bad));
         }
     }
 }

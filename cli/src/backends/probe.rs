@@ -13,6 +13,7 @@ use nvtxw::{Backend, Error};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{self, Result};
+use crate::library;
 
 /// How long a library may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -111,7 +112,7 @@ fn load() -> Loaded {
                 }
                 _ => Vec::new(),
             },
-            problem: Some(error.to_string()),
+            problem: Some(library::problem(&error)),
             file,
             ..Loaded::default()
         },

@@ -29,7 +29,6 @@ impl Partial {
 /// find.
 #[cfg(unix)]
 pub fn watch(partial: Partial) -> Result<()> {
-    use std::io::{self, Write};
     use std::path::Path;
     use std::{fs, thread};
 
@@ -38,6 +37,7 @@ pub fn watch(partial: Partial) -> Result<()> {
     use signal_hook::low_level::emulate_default_handler;
 
     use crate::error::Error;
+    use crate::notice;
 
     let failed = |error| Error::io("catch signals of", Path::new("nvtxw"), error);
     let (signals, ignored) = ([SIGINT, SIGTERM, SIGHUP], ignored());
@@ -49,8 +49,7 @@ pub fn watch(partial: Partial) -> Result<()> {
             if let Partial::Copied(path) = &partial {
                 let _ = fs::remove_file(path);
             }
-            // The terminal may be gone.
-            let _ = writeln!(io::stderr(), "error: interrupted: {}", partial.words());
+            notice::print(format_args!("error: interrupted: {}", partial.words()));
             let _ = emulate_default_handler(signal);
         }
     };

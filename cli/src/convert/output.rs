@@ -11,7 +11,7 @@ use super::Options;
 use super::input::{self, is_standard};
 use super::interrupt::{self, Partial};
 use crate::error::{Error, Result};
-use crate::setting;
+use crate::{library, setting};
 
 /// What takes the trace, and what it is told.
 pub struct Output {
@@ -102,7 +102,7 @@ pub fn open(options: &Options, earliest: Option<i64>) -> Result<Output> {
         ));
     }
     let backend = match &options.backend {
-        Some(library) => load(library)?,
+        Some(library) => library::load(library)?,
         None => Backend::embedded(),
     };
     interrupt::watch(match (&copied, &options.output) {
@@ -116,12 +116,4 @@ pub fn open(options: &Options, earliest: Option<i64>) -> Result<Output> {
         settings,
         copied,
     })
-}
-
-#[allow(unsafe_code)]
-fn load(library: &Path) -> Result<Backend> {
-    // SAFETY:
-    // - The user of the command names the library, and vouches that it is a backend that keeps what the ABI promises.
-    let backend = unsafe { Backend::load(library) };
-    Ok(backend?)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::text::Place;
+use crate::notice;
 
 /// Kinds that are told apart; further ones are counted together.
 const MAX_KINDS: usize = 100;
@@ -83,29 +84,32 @@ impl Warnings {
     pub fn count(&self) -> u64 {
         self.kinds.values().map(|cases| cases.count).sum()
     }
-}
 
-/// A line for each kind.
-impl fmt::Display for Warnings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (kind, Cases { count, example }) in &self.kinds {
-            write!(f, "warning: {kind}")?;
-            match (count, example) {
-                (1, None) => {}
-                (1, Some(example)) => write!(f, " ({example})")?,
-                (_, None) => write!(f, " ({count} times)")?,
+    /// Prints a line for each kind.
+    pub fn print(&self) {
+        for line in self.lines() {
+            notice::print(format_args!("warning: {line}"));
+        }
+    }
+
+    /// A line for each kind.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        (self.kinds.iter()).map(|(kind, Cases { count, example })| {
+            let cases = match (count, example) {
+                (1, None) => String::new(),
+                (1, Some(example)) => format!(" ({example})"),
+                (_, None) => format!(" ({count} times)"),
                 (_, Some(example)) => {
                     let first = match example {
                         Example::Place(_) => "first in",
                         // Tracks come one after the other.
                         Example::Event { .. } => "such as",
                     };
-                    write!(f, " ({count} times, {first} {example})")?;
+                    format!(" ({count} times, {first} {example})")
                 }
-            }
-            writeln!(f)?;
-        }
-        Ok(())
+            };
+            format!("{kind}{cases}")
+        })
     }
 }
 
@@ -126,9 +130,15 @@ mod tests {
         warnings.add_event("e", 8, 4);
         warnings.add_event("f", 9, 10);
         assert_eq!(
-            warnings.to_string(),
-            "warning: a (2 times, first in line 2, byte 17)\nwarning: b (line 1, byte 5)\nwarning: c (3 times)\nwarning: d\n\
-             warning: e (2 times, such as event 7, at ts -1002.003)\nwarning: f (event 9, at ts 0.010)\n"
+            warnings.lines().collect::<Vec<_>>(),
+            [
+                "a (2 times, first in line 2, byte 17)",
+                "b (line 1, byte 5)",
+                "c (3 times)",
+                "d",
+                "e (2 times, such as event 7, at ts -1002.003)",
+                "f (event 9, at ts 0.010)",
+            ]
         );
         assert_eq!(warnings.count(), 10);
     }

@@ -407,9 +407,7 @@ impl Reader {
         summary.schemas = declared::join(&declared, self.layouts.schemas(&self.names));
         summary.other_fields = self.layouts.others;
         summary.names = self.names;
-        let warnings = self.warnings.to_string();
-        let bare = |line: &str| line.trim_start_matches("warning: ").to_owned();
-        summary.warnings = warnings.lines().map(bare).collect();
+        summary.warnings = self.warnings.lines().collect();
         summary
     }
 }

@@ -1,7 +1,7 @@
 //! A summary as JSON: docs/info.md describes the members.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use serde::{Serialize, Serializer};
@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use super::summary::{
     Counter, Counts, Fact, Field, Name, Number, RangeKind, Schema, Span, Stream, Summary,
 };
+use crate::page::Page;
 
 /// What changes when members change their meaning or go.
 const VERSION: u32 = 1;
@@ -252,12 +253,7 @@ impl<'a> From<&'a Fact> for FactValue<'a> {
 }
 
 /// `top` names are told.
-pub(super) fn write(
-    summary: &Summary,
-    file: &Path,
-    top: usize,
-    out: &mut impl Write,
-) -> io::Result<()> {
+pub(super) fn write(summary: &Summary, file: &Path, top: usize, out: &mut Page) -> io::Result<()> {
     let names = summary.names.by_time();
     let document = Document {
         version: VERSION,
@@ -282,6 +278,5 @@ pub(super) fn write(
             .map(|(key, fact)| (&**key, fact.into()))
             .collect(),
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    out.json(&document)
 }

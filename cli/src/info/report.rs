@@ -4,17 +4,13 @@ use std::io;
 use std::path::Path;
 
 use super::summary::{Counts, Fact, Number, RangeKind, Schema, Span, Summary};
-use crate::page::{Page, Table, shown};
+use crate::page::{Page, Table};
 
 /// `top` names are listed.
 pub(super) fn write(summary: &Summary, file: &Path, top: usize, page: &mut Page) -> io::Result<()> {
-    page.line(format_args!(
-        "{}: {}",
-        shown(&file.to_string_lossy()),
-        summary.format
-    ))?;
+    page.line(format_args!("{}: {}", file.display(), summary.format))?;
     if let Some(damage) = &summary.damage {
-        page.line(format_args!("NOT COMPLETE: {}", shown(damage)))?;
+        page.line(format_args!("NOT COMPLETE: {}", damage))?;
     }
     match summary.span.0 {
         None => page.line("no events")?,
@@ -25,7 +21,7 @@ pub(super) fn write(summary: &Summary, file: &Path, top: usize, page: &mut Page)
     }
     page.line(counts(&summary.counts))?;
     for warning in &summary.warnings {
-        page.line(format_args!("warning: {}", shown(warning)))?;
+        page.line(format_args!("warning: {}", warning))?;
     }
     streams(summary, page)?;
     names(summary, top, page)?;
@@ -84,24 +80,20 @@ fn streams(summary: &Summary, page: &mut Page) -> io::Result<()> {
         ]);
     };
     for stream in &summary.streams {
-        let name = stream.name.as_deref().map_or_else(|| "?".to_owned(), shown);
+        let name = stream.name.as_deref().unwrap_or("?").to_owned();
         match &stream.scopes[..] {
             [] => row(&stream.counts, stream.span, name),
             [scope] => {
                 let path = match scope.path == name {
                     true => name,
-                    false => format!("{name}, {}", shown(&scope.path)),
+                    false => format!("{name}, {}", scope.path),
                 };
                 row(&stream.counts, stream.span, path);
             }
             scopes => {
                 row(&stream.counts, stream.span, name);
                 for scope in scopes {
-                    row(
-                        &scope.counts,
-                        scope.span,
-                        format!("  {}", shown(&scope.path)),
-                    );
+                    row(&scope.counts, scope.span, format!("  {}", scope.path));
                 }
             }
         }
@@ -122,7 +114,7 @@ fn names(summary: &Summary, top: usize, page: &mut Page) -> io::Result<()> {
             timed(name.mean()),
             timed(name.shortest as f64),
             timed(name.longest as f64),
-            shown(text),
+            text.to_string(),
         ]);
     }
     let heading = match names.len() {
@@ -137,7 +129,7 @@ fn counters(summary: &Summary, page: &mut Page) -> io::Result<()> {
     for counter in &summary.counters {
         let values = &counter.values;
         let number = |value: Option<Number>| value.map_or_else(|| "-".to_owned(), number);
-        let mut text = shown(&counter.path);
+        let mut text = counter.path.clone();
         if counter.is_delta {
             text += " (sum of its differences)";
         }
@@ -147,7 +139,7 @@ fn counters(summary: &Summary, page: &mut Page) -> io::Result<()> {
             number(values.least()),
             number(values.mean().map(Number::Float)),
             number(values.most()),
-            counter.unit.as_deref().map(shown).unwrap_or_default(),
+            counter.unit.clone().unwrap_or_default(),
             text,
         ]);
     }
@@ -160,9 +152,9 @@ fn schemas(summary: &Summary, page: &mut Page) -> io::Result<()> {
         let events = schema.events.map(|events| events.to_string());
         table.row([events.unwrap_or_default(), title(schema)]);
         for field in &schema.fields {
-            let mut text = format!("  {}: {}", shown(&field.name), field.types.join(" or "));
+            let mut text = format!("  {}: {}", field.name, field.types.join(" or "));
             if let Some(unit) = &field.unit {
-                text += &format!(" ({})", shown(unit));
+                text += &format!(" ({})", unit);
             }
             table.row([String::new(), text]);
         }
@@ -177,10 +169,10 @@ fn schemas(summary: &Summary, page: &mut Page) -> io::Result<()> {
 /// What a schema is called; without a name, by events that have its fields.
 fn title(schema: &Schema) -> String {
     match (&schema.name, &schema.kind) {
-        (Some(name), Some(kind)) => format!("{} ({kind})", shown(name)),
-        (Some(name), None) => shown(name),
+        (Some(name), Some(kind)) => format!("{name} ({kind})"),
+        (Some(name), None) => name.clone(),
         (None, _) => {
-            let quoted = |name: &String| format!("“{}”", shown(name));
+            let quoted = |name: &String| format!("“{name}”");
             let examples: Vec<_> = schema.examples.iter().map(quoted).collect();
             format!("of events like {}", examples.join(", "))
         }
@@ -193,10 +185,9 @@ fn facts(summary: &Summary, page: &mut Page) -> io::Result<()> {
     }
     page.heading("What the file says of itself")?;
     for (key, fact) in &summary.facts.0 {
-        let key = shown(key);
         match fact {
             Fact::Number(number) => page.line(format_args!("{key} = {number}"))?,
-            Fact::Text(text) => page.line(format_args!("{key} = {}", shown(text)))?,
+            Fact::Text(text) => page.line(format_args!("{key} = {}", text))?,
         }
     }
     Ok(())

@@ -376,22 +376,6 @@ fn a_folder_can_not_go_to_standard_output() {
 }
 
 #[test]
-fn a_backend_that_is_no_library_is_named() {
-    let scratch = Scratch::new("convert-backend");
-    let input = scratch.path("in.json");
-    fs::write(&input, format!("[{EVENT}]")).unwrap();
-    let output = command()
-        .args([&input, Path::new("--backend"), &scratch.path("none.so")])
-        .output()
-        .unwrap();
-    let want = format!(
-        "error: can't load the backend library `{}`: there is no such file\n",
-        scratch.path("none.so").display()
-    );
-    assert_eq!(said(&output), (2, want));
-}
-
-#[test]
 fn who_closes_the_pipe_is_told_nothing() {
     let mut child = command()
         .args(["-", "-o", "-", "--format", "chrome"])
