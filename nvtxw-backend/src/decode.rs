@@ -262,6 +262,7 @@ pub(crate) fn text_of<'a>(field: &Field, bytes: &'a [u8]) -> &'a [u8] {
         _ => bytes,
     };
     match field.kind {
+        FieldKind::Text(ty) if field.has_texts => text::before_last_nulls(ty, bytes),
         FieldKind::Text(ty) => text::before_null(ty, bytes),
         _ => &[],
     }

@@ -152,6 +152,16 @@ fn fields(
         };
         add().map_err(|refusal: Refusal| refusal.at(label(index, entry)))?;
     }
+    // The last message names the event; those before it are data.
+    let messages = fields.iter_mut().rev();
+    let messages = messages.filter(|field| field.role == FieldRole::Message);
+    for field in messages.skip(1) {
+        field.role = FieldRole::Plain;
+        let has_name = (spec.entries[field.index].name.as_deref()).is_some_and(|it| !it.is_empty());
+        if !has_name && names.insert("message".into()) {
+            field.name = "message".into();
+        }
+    }
     give_slots(&mut fields);
     Ok((fields, end, align))
 }

@@ -7,7 +7,7 @@ use nvtxw_abi::raw::{
     NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE, NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE,
     NVTX_PAYLOAD_ENTRY_FLAG_POINTER, NVTX_PAYLOAD_SCHEMA_FLAG_DEEP_COPY,
 };
-use nvtxw_abi::{ArrayStyle, EntryType, IdClass};
+use nvtxw_abi::{ArrayStyle, EntryRole, EntryType, IdClass};
 
 use crate::domain::{self, Domain};
 use crate::finalise::too_large;
@@ -53,6 +53,11 @@ pub(crate) fn field(
             ));
         }
     };
+    // NumPy gives an array of `U4` as one text of all its units, flagged as an array.
+    let has_texts = is_text
+        && size == 4
+        && ArrayStyle::from_raw(entry.flags) == Some(ArrayStyle::FixedSize)
+        && EntryRole::from_flags(entry.flags) != Some(EntryRole::Message);
     let size = match is_text && extent == Extent::Schema {
         true => size
             .checked_mul(fixed_count(entry.detail)?)
@@ -106,6 +111,7 @@ pub(crate) fn field(
         place,
         extent,
         count,
+        has_texts,
         slot: None,
         told_by: None,
         selected_by: None,
@@ -174,6 +180,10 @@ fn kind(
         EntryType::UnionSelector => Err(Refusal::invalid(
             "only a union with internal selector has an entry of the type union_selector, and only one",
         )),
+        // NumPy's type for bytes, `S8`, is an array of `BYTE`: a message of it is text.
+        EntryType::Byte | EntryType::Char | EntryType::Char8 if is_array_of_message(entry) => {
+            Ok((FieldKind::Text(EntryType::CStringUtf8), 1, 1))
+        }
         ty if ty.is_string() => {
             let unit = unit_size(ty);
             Ok((FieldKind::Text(ty), unit, unit))
@@ -183,6 +193,11 @@ fn kind(
             Ok((FieldKind::Scalar(ty), size, align))
         }
     }
+}
+
+fn is_array_of_message(entry: &EntrySpec<'_>) -> bool {
+    EntryRole::from_flags(entry.flags) == Some(EntryRole::Message)
+        && ArrayStyle::from_raw(entry.flags) != Some(ArrayStyle::None)
 }
 
 fn place(entry: &EntrySpec<'_>) -> Result<Place> {

@@ -32,7 +32,7 @@ pub(crate) fn field_role(entry: &EntrySpec<'_>, field: &Field, shape: Shape) -> 
         (EntryRole::Message, _) if matches!(field.kind, FieldKind::Text(_)) => FieldRole::Message,
         (EntryRole::Message, _) => {
             return Err(Refusal::invalid(
-                "a message is text or the handle of a registered string; the entry is neither",
+                "a message is text, an array of bytes or the handle of a registered string; the entry is none of these",
             ));
         }
         (_, Some(EntryType::ScopeId)) => FieldRole::Scope,

@@ -146,6 +146,8 @@ pub struct Field {
     pub(crate) extent: Extent,
     /// Number of elements, if the schema says it.
     pub(crate) count: Option<usize>,
+    /// Of wide text of a fixed length: it is several texts, with nulls between them.
+    pub(crate) has_texts: bool,
     /// The entry that selects the member of a union beside it.
     pub(crate) selector: Option<usize>,
     /// Where a walk keeps the place of a field that others refer to.

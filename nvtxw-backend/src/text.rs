@@ -9,6 +9,9 @@ use nvtxw_abi::EntryType;
 use crate::value::Value;
 
 /// Text of 16-bit or 32-bit code units, where the producer has it. Displays as the text; what is no character is U+FFFD.
+///
+/// An array of texts of fixed length, such as NumPy's arrays of `U4`, is one text with nulls between those that are shorter;
+/// each run of nulls displays as a comma.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct WideText<'a> {
     /// Bytes of a unit: 2 or 4.
@@ -62,8 +65,15 @@ impl fmt::Display for WideText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use fmt::Write;
 
-        self.chars()
-            .try_for_each(|character| f.write_char(character))
+        let mut chars = self.chars().peekable();
+        while let Some(character) = chars.next() {
+            match character {
+                '\0' if chars.peek() == Some(&'\0') => {}
+                '\0' => f.write_str(", ")?,
+                character => f.write_char(character)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -131,6 +141,14 @@ pub(crate) fn before_null(ty: EntryType, bytes: &[u8]) -> &[u8] {
     units_before_null(unit_size(ty), bytes)
 }
 
+/// Returns what comes before the nulls at the end, in whole units.
+pub(crate) fn before_last_nulls(ty: EntryType, bytes: &[u8]) -> &[u8] {
+    let unit = unit_size(ty);
+    let mut units = bytes.chunks_exact(unit);
+    let last = units.rposition(|unit| unit.iter().any(|byte| *byte != 0));
+    &bytes[..last.map_or(0, |last| (last + 1) * unit)]
+}
+
 /// The same by the bytes of a unit.
 #[inline(always)]
 pub(crate) fn units_before_null(unit: usize, bytes: &[u8]) -> &[u8] {
@@ -181,7 +199,7 @@ pub(crate) fn of_units(unit: usize, bytes: &[u8]) -> Value<'_> {
 mod tests {
     use nvtxw_abi::EntryType;
 
-    use super::{WideText, before_null, find_null};
+    use super::{WideText, before_last_nulls, before_null, find_null};
 
     #[test]
     fn text_ends_before_the_first_null() {
@@ -222,6 +240,19 @@ mod tests {
                 assert_eq!(find_null(&bytes, 1), Some(at));
             }
         }
+    }
+
+    #[test]
+    fn nulls_between_texts_display_as_commas() {
+        let utf32 = |text: &str| -> String {
+            let units = text.chars().map(u32::from);
+            let bytes: Vec<u8> = units.flat_map(u32::to_ne_bytes).collect();
+            let bytes = before_last_nulls(EntryType::CStringUtf32, &bytes);
+            WideText { unit: 4, bytes }.to_string()
+        };
+        assert_eq!(utf32("ab\0\0cde\0wxyz"), "ab, cde, wxyz");
+        assert_eq!(utf32("\0b\0\0"), ", b");
+        assert_eq!(utf32("\0\0"), "");
     }
 
     #[test]

@@ -122,6 +122,10 @@ kinds! {
         "a name or an ID is given to a second object",
         "a reader can't tell the two apart, and some backends take them for one",
         "register once and keep the ID, or choose different names";
+    ImplicitOffset "implicit-offset":
+        "an entry of a schema has the offset 0, but is not the first, and others have offsets of their own",
+        "0 in a later entry means the place after the entry before it: the value is read from there, and not from the start",
+        "put the entry that is at offset 0 first in the schema (of a NumPy dtype, in its `names`)";
     CounterLimit "counter-limit":
         "a value is outside of the limits that its counter was registered with",
         "tools scale graphs by the limits: the value is cut off, or makes the limits pointless",

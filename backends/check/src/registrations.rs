@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 
 use nvtxw_abi::IdClass;
+use nvtxw_abi::raw::NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
 use nvtxw_backend::call::{
-    EntryAttributes, EnumValue, Message, Registration, Semantic, SemanticNode,
+    EntryAttributes, EnumValue, Message, Registration, SchemaAttributes, Semantic, SemanticNode,
 };
 use nvtxw_backend::{Domain, IdKind};
 
@@ -80,6 +81,12 @@ impl Names {
         if let Some(reserved) = of_registration(registration) {
             let what = format!("{member}{}: {reserved}", named(registration));
             broken((FindingKind::ReservedFlags, Place::default(), what));
+        }
+        if let Registration::Schema { attributes, .. } = registration
+            && let Some(implicit) = implicit_offset(attributes)
+        {
+            let what = format!("{member}{}: {implicit}", named(registration));
+            broken((FindingKind::ImplicitOffset, Place::default(), what));
         }
         let registered = match registration {
             Registration::Scope { id, .. } => Some((IdKind::Scope, *id)),
@@ -158,6 +165,23 @@ fn of_registration(registration: &Registration<'_>) -> Option<String> {
         Registration::TimeDomain { attributes, .. } => reserved::of_time_domain(attributes),
         _ => None,
     }
+}
+
+/// Describes an entry whose offset 0 doesn't mean the start of a struct whose other entries have offsets.
+fn implicit_offset(schema: &SchemaAttributes<'_>) -> Option<String> {
+    let entries = schema.entries.iter().enumerate();
+    let has_offset = |entry: &EntryAttributes<'_>| entry.offset != 0;
+    if schema.kind != NVTX_PAYLOAD_SCHEMA_TYPE_STATIC || !schema.entries.iter().any(has_offset) {
+        return None;
+    }
+    let (index, entry) = entries.skip(1).find(|(_, entry)| !has_offset(entry))?;
+    let name = entry
+        .name
+        .map_or_else(String::new, |name| format!(" `{}`", name.to_string_lossy()));
+    Some(format!(
+        "entry {index}{name} has the offset 0, and is placed after entry {}",
+        index - 1
+    ))
 }
 
 /// The name of what is registered, to be put behind the member's.

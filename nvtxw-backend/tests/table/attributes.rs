@@ -131,6 +131,67 @@ fn of_an_attribute_given_twice_the_later_counts() {
 }
 
 #[test]
+fn message_may_be_an_array_of_bytes() {
+    let scene = Scene::new();
+    for ty in [
+        NVTX_PAYLOAD_ENTRY_TYPE_BYTE,
+        NVTX_PAYLOAD_ENTRY_TYPE_CHAR,
+        NVTX_PAYLOAD_ENTRY_TYPE_CHAR8,
+    ] {
+        let name = array(MESSAGE, ty, c"name", 8);
+        let data = array(0, ty, c"data", 2);
+        let mark = scene.schema(MARK, &[mark_entries()[0], name, data]);
+        for (bytes, text) in [(b"eight by", "eight by"), (b"ab\0c\0\0\0\0", "ab")] {
+            let event = [&bytes![1_i64][..], bytes, b"xy", &[0; 6]].concat();
+            let written = scene.written(&[payload(mark, &event)]);
+            assert!(
+                written.starts_with(&format!("mark @1 {text:?} {{data: ")),
+                "{written}"
+            );
+        }
+    }
+}
+
+#[test]
+fn of_two_messages_the_earlier_is_data() {
+    let scene = Scene::new();
+    let text = |name| array(MESSAGE, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8, name, 4);
+    let unnamed = nvtxPayloadSchemaEntry_t {
+        name: ptr::null(),
+        ..text(c"")
+    };
+    let string = entry(MESSAGE, STRING, c"kind");
+    let gemm = scene.program.string(scene.domain, c"gemm");
+    let gemm = number(gemm.expect("a string"));
+    let two = scene.schema(MARK, &[mark_entries()[0], string, text(c"name")]);
+    assert_eq!(
+        scene.written(&[payload(
+            two,
+            &[&bytes![1_i64, gemm][..], b"one\0", &[0; 4]].concat()
+        )]),
+        "mark @1 \"one\" {kind: #0 \"gemm\"}"
+    );
+    scene.refused(
+        &[payload(
+            two,
+            &[&bytes![1_i64, 77_u64][..], b"one\0", &[0; 4]].concat(),
+        )],
+        "`kind` is 0x4d, which is no string of the stream's domain: register it there",
+    );
+    let three = scene.schema(
+        MARK,
+        &[mark_entries()[0], unnamed, text(c"before"), text(c"name")],
+    );
+    assert_eq!(
+        scene.written(&[payload(
+            three,
+            &[&bytes![1_i64][..], b"one\0two\0tri\0", &[0; 4]].concat()
+        )]),
+        "mark @1 \"tri\" {message: \"one\", before: \"two\"}"
+    );
+}
+
+#[test]
 fn opaque_black_is_a_colour_and_zero_is_none() {
     let scene = Scene::new();
     let mark = scene.schema(MARK, &[mark_entries()[0], entry(0, COLOR, c"color")]);

@@ -372,6 +372,22 @@ fn wide_fixed_strings_end_before_their_null() {
 }
 
 #[test]
+fn arrays_of_utf32_texts_are_one_text_of_all() {
+    let utf32 = |text: &str| -> Vec<u8> {
+        let units = text.chars().map(u32::from).chain([0; 12]).take(12);
+        units.flat_map(u32::to_ne_bytes).collect()
+    };
+    let texts = array(0, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32, c"texts", 12);
+    for text in ["ab\0\0cde\0wxyz", "한강\0\0\0\0\0\0c", "\0\0b", "one", ""] {
+        let shown = shown(&[texts], &utf32(text));
+        assert_eq!(shown, format!("{{texts: wide {text:?}}}"));
+    }
+    // Without the flag it is one text.
+    let one = nvtxPayloadSchemaEntry_t { flags: 0, ..texts };
+    assert_eq!(shown(&[one], &utf32("ab\0\0cde")), "{texts: wide \"ab\"}");
+}
+
+#[test]
 fn the_order_is_that_of_the_entries() {
     let entries = [
         at(10, entry(0, NVTX_PAYLOAD_ENTRY_TYPE_UINT8, c"later")),

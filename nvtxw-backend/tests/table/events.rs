@@ -327,9 +327,9 @@ fn bad_events_are_refused() {
     );
 }
 
-/// Also the one of a message that a later one replaces, whether the payload is walked through or not.
+/// Whether the payload is walked through or not.
 #[test]
-fn handles_that_nobody_reads_are_checked() {
+fn handles_of_earlier_messages_are_checked() {
     let scene = Scene::new();
     let entries = [
         mark_entries()[0],
@@ -346,7 +346,7 @@ fn handles_that_nobody_reads_are_checked() {
         let event = |first: u64| bytes![1_i64, first, u64::from_ne_bytes(*b"a name\0\0"), 0_u64];
         assert_eq!(
             scene.written(&[payload(mark, &event(0))]),
-            "mark @1 \"a name\""
+            "mark @1 \"a name\" {first: Registered(None)}"
         );
         scene.refused(
             &[payload(mark, &event(7))],

@@ -312,7 +312,8 @@ fn pointers_into_other_payloads() {
         scene
             .program
             .schema(scene.domain, &schema_attr(MARK, &entries)),
-        "SchemaRegister on \"\": entry 4 `string`: a message is text or the handle of a registered string; the entry is neither",
+        "SchemaRegister on \"\": entry 4 `string`: a message is text, an array of bytes or the handle of a registered string; the entry is \
+         none of these",
     );
     let mut entries = entries;
     entries[4].flags = POINTER;

@@ -16,7 +16,7 @@ const STRING: u64 = NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE;
 #[test]
 fn bad_entries_are_refused_by_name() {
     let time = "a timestamp is one 64-bit integer; change the entry's type, or its role";
-    let message = "a message is text or the handle of a registered string; the entry is neither";
+    let message = "a message is text, an array of bytes or the handle of a registered string; the entry is none of these";
     for (bad, reason) in [
         (entry(TIMESTAMP, NVTX_PAYLOAD_ENTRY_TYPE_INT32, c"x"), time),
         (entry(TIMESTAMP, NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, c"x"), time),
@@ -24,6 +24,8 @@ fn bad_entries_are_refused_by_name() {
         (array(TIMESTAMP, INT64, c"x", 2), time),
         (entry(MESSAGE, INT64, c"x"), message),
         (array(MESSAGE, STRING, c"x", 2), message),
+        (array(MESSAGE, U8, c"x", 2), message),
+        (entry(MESSAGE, NVTX_PAYLOAD_ENTRY_TYPE_BYTE, c"x"), message),
         (
             entry(3 << 10, INT64, c"x"),
             "the flags hold a combination of roles that the ABI does not define",

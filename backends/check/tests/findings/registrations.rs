@@ -61,6 +61,34 @@ fn what_is_used_is_registered_before() {
 }
 
 #[test]
+fn only_the_first_entry_is_at_offset_0() {
+    const I64: u64 = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+
+    let scene = Scene::new();
+    let register = |size, entries: &[nvtxPayloadSchemaEntry_t]| {
+        let attr = named(c"row", schema_attr(0, entries));
+        let attr = nvtxPayloadSchemaAttr_t {
+            fieldMask: attr.fieldMask | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE,
+            payloadStaticSize: size,
+            ..attr
+        };
+        scene.program.schema(scene.domain, &attr)
+    };
+    let [a, b] = [c"a", c"b"].map(|name| entry(0, I64, name));
+    // As C does, or as NumPy does with the fields in order.
+    register(16, &[a, b]).expect("a schema");
+    register(24, &[a, at(16, b)]).expect("a schema");
+    assert_eq!(scene.so_far(), [""; 0]);
+    register(24, &[at(8, b), a]).expect("a schema");
+    assert_eq!(
+        scene.found(),
+        [
+            "implicit-offset: SchemaRegister of `row`: entry 1 `a` has the offset 0, and is placed after entry 0"
+        ]
+    );
+}
+
+#[test]
 fn ids_that_the_backend_picks_may_be_used_too_early() {
     let scene = Scene::new();
     let marks = scene.marks();
