@@ -3,6 +3,7 @@ with what their values mean to a backend.
 """
 import json
 import math
+import re
 
 import numpy as np
 import nvtx
@@ -99,7 +100,8 @@ def number(value):
 
 def shown(dtype, value, is_nested=False):
     """What a backend sees of a value. In a struct the package makes a struct of each scalar, called as its type, and one without a
-    name of each array; elsewhere an array has one dimension, whatever its shape, and one of text is one text.
+    name of each array; elsewhere an array has one dimension, whatever its shape, and one of text is one text, with commas for
+    the nulls in it.
     """
     if dtype.names:
         return {name: shown(dtype[name], value[name], is_nested=True) for name in dtype.names}
@@ -109,7 +111,8 @@ def shown(dtype, value, is_nested=False):
     if dtype.base.kind == "S":
         plain = "0x" + np.asarray(value, dtype.base).tobytes().hex()
     elif dtype.base.kind == "U":
-        plain = np.asarray(value, dtype.base).tobytes().decode("utf-32").split("\0")[0]
+        units = np.asarray(value, dtype.base).tobytes().decode("utf-32")
+        plain = re.sub("\0+", ", ", units.rstrip("\0")) if dtype.subdtype else units.split("\0")[0]
     else:
         plain = [number(item) for item in value.ravel()] if dtype.subdtype else number(value)
     return {dtype.name: plain} if is_nested else plain

@@ -360,8 +360,8 @@ def refusals(session, domain, other, stream, time):
     refused(writer.WriterError, session.create_stream("nowhere", domain=domain, scope=2**24).open)
     refused(writer.WriterError, domain.get_scope, "GPU[0")
     refused(writer.WriterError, domain.get_counter, "", int)
-    # NumPy's text is `U`; `S` is bytes, which are no message.
-    refused(writer.WriterError, domain.get_schema, layout(EventKind.MARK, ("time", np.int64, MARK), ("name", "S8", MESSAGE)).dtype, kind=EventKind.MARK)
+    # A number is no message; text is, and so are bytes.
+    refused(writer.WriterError, domain.get_schema, layout(EventKind.MARK, ("time", np.int64, MARK), ("name", np.int64, MESSAGE)).dtype, kind=EventKind.MARK)
     counter = other.get_counter("of another domain", int)
     refused(ValueError, stream.write_counter_sample, counter, time, 1)
     refused(ValueError, session.create_stream, "current", domain=domain, scope=PredefinedScope.CURRENT_SW_THREAD)
