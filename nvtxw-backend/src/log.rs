@@ -3,10 +3,11 @@
 //!
 //! A producer in the same program can get the reason with the code, any other gets the code alone. The reasons go to the hook
 //! that [`set_hook`] sets, by default to standard error, there at most 20 of a session, and 20 of all that is on no
-//! session, with a line that says so. What a backend in the same program refuses behind a layer ([`relay`](crate::relay)) stands
-//! there once, as that one's. The environment variable `NVTXW_LOG=off` silences that default. How many there were a session is
+//! session, with a line that says so. What a backend in the same program rejects behind a layer ([`relay`](crate::relay)) is
+//! logged once, by the layer, with the handles and IDs of the producer. The environment variable `NVTXW_LOG=off` silences that default. How many there were a session is
 //! [told](crate::Session::note_refusals) at its end.
 
+use std::cell::Cell;
 use std::fmt;
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -114,6 +115,18 @@ process_wide! {
     static STRAY_HOOK: Mutex<Option<fn(&Report<'_>)>> = Mutex::new(None);
 }
 
+thread_local! {
+    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes a call on another backend of this program without log lines about what that one rejects.
+pub(crate) fn without_rejections<R>(call: impl FnOnce() -> R) -> R {
+    let before = IS_QUIET.replace(true);
+    let result = call();
+    IS_QUIET.set(before);
+    result
+}
+
 /// Sets who gets the reports, for the whole process; `None` sets the default. The hook may be called from any thread, also
 /// from several at once.
 pub fn set_hook(hook: Option<fn(&Report<'_>)>) {
@@ -148,7 +161,7 @@ pub(crate) fn report(
 }
 
 fn write_line(report: &Report<'_>, account: &Account) {
-    if report.refusal.is_shown()
+    if report.is_refused && IS_QUIET.get()
         || std::env::var_os("NVTXW_LOG").is_some_and(|value| value == "off")
     {
         return;

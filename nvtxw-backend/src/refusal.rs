@@ -30,8 +30,6 @@ pub struct Refusal(Box<Reason>);
 struct Reason {
     code: ResultCode,
     cause: Cause,
-    /// Another backend of this program gave it, and the log has shown it as that one's.
-    is_shown: bool,
     /// Escaped.
     text: String,
 }
@@ -95,7 +93,6 @@ impl Refusal {
         Self(Box::new(Reason {
             code,
             cause: Cause::Other,
-            is_shown: false,
             text: OneLine(reason).to_string(),
         }))
     }
@@ -138,16 +135,6 @@ impl Refusal {
     fn reworded(mut self, text: String) -> Self {
         self.0.text = OneLine(text).to_string();
         self
-    }
-
-    /// The same refusal, which the log has shown before.
-    pub(crate) fn shown(mut self) -> Self {
-        self.0.is_shown = true;
-        self
-    }
-
-    pub(crate) fn is_shown(&self) -> bool {
-        self.0.is_shown
     }
 }
 

@@ -26,6 +26,7 @@ use crate::call::{
     CounterAttributes, CounterBatchCall, EnumAttributes, EventBatchCall, Message, PayloadBytes,
     ResourceAttributes, SchemaAttributes, ScopeAttributes, StreamAttributes, TimeDomainAttributes,
 };
+use crate::log;
 use crate::raw::nodes::Nodes;
 use crate::refusal::{Refusal, Result};
 use crate::relay::Relay;
@@ -83,7 +84,7 @@ macro_rules! ask {
         // - Who made this vouched for the table.
         // - Handles are those that it gave out, or null where it takes that.
         // - Pointers lead to what the call says, until it returns.
-        let code = unsafe { member($($argument),*) };
+        let code = $onward.call(|| unsafe { member($($argument),*) });
         $onward.answer(stringify!($member), code)
     }};
 }
@@ -119,6 +120,14 @@ impl Onward {
         matches!(self, Self::Instance(_))
     }
 
+    /// Makes a call. Who gets its answer reports it: a backend in this program need not log it too, in its own handles and IDs.
+    fn call<R>(&self, call: impl FnOnce() -> R) -> R {
+        match self {
+            Self::Instance(_) => log::without_rejections(call),
+            Self::Table(_) => call(),
+        }
+    }
+
     fn answer(&self, member: &str, code: nvtxwResultCode_t) -> Result<()> {
         let code = ResultCode::new(code);
         match code.is_success() {
@@ -140,7 +149,7 @@ impl Onward {
             });
         }
         match text {
-            Some(text) => Refusal::of(code, text.into()).shown(),
+            Some(text) => Refusal::of(code, text.into()),
             None => Refusal::of(
                 code,
                 format!("the other backend's {member} says {code}").into(),
@@ -173,7 +182,7 @@ impl Onward {
             Self::Instance(instance) => {
                 // SAFETY:
                 // - The texts are null or null-terminated, and the size is that of the struct.
-                let code = unsafe { instance.begin(&attr, &mut out) };
+                let code = self.call(|| unsafe { instance.begin(&attr, &mut out) });
                 self.answer("SessionBegin", code.get())?;
             }
             Self::Table(_) => ask!(self, SessionBegin(&attr, &mut out))?,

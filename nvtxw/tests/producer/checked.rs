@@ -137,3 +137,64 @@ fn what_the_backend_behind_the_checker_refuses_is_told_once() {
     );
     std::fs::remove_file(path).unwrap();
 }
+
+/// Runs itself in a process whose standard error is read.
+#[test]
+#[cfg(feature = "file")]
+fn rejected_batch_is_logged_once_with_the_handle_of_the_program() {
+    use nvtxw::{NvtxEvent, StringHandle};
+
+    const NAME: &str = "checked::rejected_batch_is_logged_once_with_the_handle_of_the_program";
+    const PATH: &str = "NVTXW_TEST_REJECTED";
+
+    #[derive(NvtxEvent, Clone, Copy)]
+    #[repr(C)]
+    #[nvtx(kind = mark)]
+    struct Named {
+        #[nvtx(timestamp)]
+        time: i64,
+        #[nvtx(message)]
+        name: StringHandle,
+    }
+
+    if let Some(path) = std::env::var_os(PATH) {
+        let config = Config::new().set("path", path.to_str().unwrap()).unwrap();
+        let config = config.set("overwrite", "true").unwrap();
+        let config = config.set("check.output", "off").unwrap();
+        let backend = Backend::embedded().checked();
+        let mut session = Session::begin(&backend, "run", &config).unwrap();
+        let mut other = session.domain("other").unwrap();
+        let name = other.string("foreign").unwrap().handle();
+        let mut domain = session.domain("sim").unwrap();
+        let schema = domain.schema::<Named>().unwrap();
+        let domain = domain.id();
+        let mut stream = session
+            .open_stream("gpu", StreamOptions::new(domain))
+            .unwrap();
+        let out = session.writer(&mut stream).unwrap();
+        eprintln!("handle: {name:?}");
+        let batch = [Named { time: 1, name }];
+        out.events(schema).unwrap().write_batch(&batch).unwrap_err();
+        session.end().unwrap();
+        return;
+    }
+    let path = std::env::temp_dir().join(format!("nvtxw-rejected-{}", std::process::id()));
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", NAME, "--nocapture"])
+        .env(PATH, &path)
+        .env_remove("NVTXW_LOG")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<_> = (said.lines())
+        .filter(|line| line.starts_with("nvtxw: "))
+        .collect();
+    assert_eq!(lines.len(), 1, "{said}");
+    assert!(
+        lines[0].contains("which is no string of the stream's domain"),
+        "{said}"
+    );
+    assert!(!lines[0].contains("0xffffffffffffffff"), "{said}");
+    std::fs::remove_file(path).unwrap();
+}
