@@ -29,6 +29,7 @@ pub struct SessionRequest<'a> {
     name: Option<&'a str>,
     config: &'a Config,
     texts: [Option<&'a CStr>; 2],
+    account: &'a Account,
 }
 
 impl<'a> SessionRequest<'a> {
@@ -50,6 +51,13 @@ impl<'a> SessionRequest<'a> {
     /// The options as the producer gave them.
     pub fn config_text(&self) -> Option<&'a CStr> {
         self.texts[1]
+    }
+
+    /// Logs something about a session that begins all the same: that a default was changed, for example. It doesn't count as a
+    /// refusal, and the producer gets no code for it.
+    pub fn report(&self, remark: &Refusal) {
+        let name = self.name.unwrap_or_default();
+        self.account.remark("SessionBegin", name, remark);
     }
 }
 
@@ -103,16 +111,17 @@ pub(crate) fn begin(
     let config = Config::parse(&lossy(spec.config).unwrap_or_default());
     let name = lossy(spec.name);
     let name = name.as_deref().filter(|name| !name.is_empty());
+    let shared_name: Arc<str> = name.unwrap_or_default().into();
+    let account = Arc::new(Account::new(Arc::clone(&shared_name)));
     let request = SessionRequest {
         name,
         config: &config,
         texts: [spec.name, spec.config],
+        account: &account,
     };
     let backend = catch(|| instance.backend().begin_any(&request))??;
-    let name: Arc<str> = name.unwrap_or_default().into();
-    let account = Arc::new(Account::new(Arc::clone(&name)));
     let known = Known {
-        name,
+        name: shared_name,
         account: Arc::clone(&account),
     };
     let session = OpenSession {

@@ -8,6 +8,7 @@ mod fault;
 mod format;
 mod kill;
 mod load;
+mod number;
 mod posix;
 #[cfg(feature = "parquet")]
 mod retime;
@@ -44,6 +45,8 @@ fn child() {
         "limited" => fault::write_beyond_a_limit(&path),
         "read-only" => fault::begin_read_only(&path),
         "many streams" => fault::open_many_streams(&path),
+        "sessions of one name" => number::write_sessions(&path, &[("run", ""), ("run", "")]),
+        "odd names" => number::write_odd_names(&path),
         "exit" | "abort" => exit::leave(&path, &plan),
         "fork" => exit::fork(&path, "0"),
         "fork, beside writers" => exit::fork_beside_writers(&path),

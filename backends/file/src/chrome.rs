@@ -78,8 +78,8 @@ pub(crate) struct Chrome {
 impl Format for Chrome {
     type Stream = ChromeStream;
 
-    fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self> {
-        let sink = Sink::create(&settings.path, settings.overwrite, LINES)?;
+    fn create(settings: &mut Settings, facts: &[Fact<'_>]) -> Result<Self> {
+        let sink = Sink::create(&mut settings.destination, LINES)?;
         let base = settings
             .base
             .map(|base| Fact::number("nvtxw.time_base", base));

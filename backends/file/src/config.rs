@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nvtxw_backend::{Refusal, Result, SessionRequest};
 
+use crate::destination::Destination;
 use crate::timeline::Limits;
 
 /// The keys that a session's config may have; `docs/configuration.md` describes them. Builds without Parquet ignore its keys.
@@ -44,8 +45,7 @@ const PART: RangeInclusive<usize> = 1..=1 << 40;
 #[derive(Debug, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) format: FormatName,
-    pub(crate) path: PathBuf,
-    pub(crate) overwrite: bool,
+    pub(crate) destination: Destination,
     pub(crate) base: Option<i64>,
     pub(crate) limits: Limits,
     /// How many bytes all windows may take together.
@@ -100,7 +100,7 @@ impl Settings {
         if text.to_str().is_err()
             && let Some(path) = path_in_bytes(text)
         {
-            settings.path = path;
+            settings.destination = Destination::new(path, settings.destination.overwrites());
         }
         Ok(settings)
     }
@@ -121,14 +121,14 @@ impl Settings {
             }
             Some(other) => return Err(bad("format", other, "perfetto, chrome, parquet, capture")),
         };
-        let is_set = |key, default| match get(key) {
-            None => Ok(default),
-            Some("false" | "0" | "no") => Ok(false),
-            Some("true" | "1" | "yes") => Ok(true),
+        let is_set = |key| match get(key) {
+            None => Ok(None),
+            Some("false" | "0" | "no") => Ok(Some(false)),
+            Some("true" | "1" | "yes") => Ok(Some(true)),
             Some(other) => Err(bad(key, other, "true, false, 1, 0, yes, no")),
         };
-        let overwrite = is_set("overwrite", false)?;
-        let merge = is_set("merge", true)?;
+        let overwrite = is_set("overwrite")?;
+        let merge = is_set("merge")?.unwrap_or(true);
         let base = match get("base") {
             None => None,
             Some(text) => match text.parse() {
@@ -184,14 +184,13 @@ impl Settings {
                 None => return Err(bad("compression", text, "none, zlib, zlib:1 to zlib:9")),
             },
         };
-        let path = match get("path") {
-            Some(path) => PathBuf::from(path),
-            None => file_name(name, format.extension())?,
+        let destination = match get("path") {
+            Some(path) => Destination::new(path, overwrite.unwrap_or(false)),
+            None => Destination::of_session(name, format.extension(), overwrite)?,
         };
         Ok(Self {
             format,
-            path,
-            overwrite,
+            destination,
             base,
             limits,
             memory,
@@ -241,17 +240,6 @@ fn path_in_bytes(_config: &CStr) -> Option<PathBuf> {
     None
 }
 
-fn file_name(session: Option<&str>, extension: &str) -> Result<PathBuf> {
-    match session {
-        None | Some("") => Ok(format!("nvtxw.{extension}").into()),
-        Some(name) if name.contains(['/', '\\']) => Err(Refusal::invalid(format!(
-            "the session's name `{name}` has a path separator, so it can't name the file: set the \
-             config key `path`"
-        ))),
-        Some(name) => Ok(format!("{name}.{extension}").into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -298,19 +286,13 @@ mod tests {
 
     #[test]
     fn the_session_names_the_file_unless_path_does() {
-        let path = |name, config: &[_]| parse(name, config).unwrap().path;
+        let path = |name, config: &[_]| parse(name, config).unwrap().destination.path().to_owned();
         assert_eq!(path(Some("run-42"), &[]), PathBuf::from("run-42.pftrace"));
         assert_eq!(path(None, &[]), PathBuf::from("nvtxw.pftrace"));
         assert_eq!(
             path(Some("a/b"), &[("path", "/x/y.bin")]),
             PathBuf::from("/x/y.bin")
         );
-        assert_eq!(
-            reason(Some("a/b"), &[]),
-            "the session's name `a/b` has a path separator, so it can't name the file: set the \
-             config key `path`"
-        );
-        assert_eq!(path(Some(""), &[]), PathBuf::from("nvtxw.pftrace"));
         #[cfg(feature = "parquet")]
         assert_eq!(
             path(Some("a"), &[("format", "parquet")]),
@@ -335,7 +317,7 @@ mod tests {
             ],
         )
         .unwrap();
-        assert!(settings.overwrite);
+        assert!(settings.destination.overwrites());
         assert_eq!(settings.base, Some(-5));
         assert_eq!(settings.limits.items, 1000);
         assert_eq!(settings.memory, 3 << 20);
@@ -344,11 +326,11 @@ mod tests {
         assert_eq!(large.memory, large.limits.size());
         assert!(large.memory > DEFAULT_MEMORY);
         for (text, want) in [("true", true), ("1", true), ("0", false), ("no", false)] {
-            assert_eq!(parse(None, &[("overwrite", text)]).unwrap().overwrite, want);
+            let settings = parse(None, &[("overwrite", text)]).unwrap();
+            assert_eq!(settings.destination.overwrites(), want);
             assert_eq!(parse(None, &[("merge", text)]).unwrap().merge, want);
         }
         assert!(parse(None, &[]).unwrap().merge);
-        assert!(!parse(None, &[("overwrite", "false")]).unwrap().overwrite);
     }
 
     #[cfg(not(feature = "parquet"))]

@@ -27,7 +27,7 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
     const IS_ORDERED: bool = true;
 
     /// Creates what is written to, and writes what it begins with.
-    fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self>;
+    fn create(settings: &mut Settings, facts: &[Fact<'_>]) -> Result<Self>;
 
     /// Adds facts about the session. An error is kept for the [end](Self::end).
     fn note(&self, facts: &[Fact<'_>]);

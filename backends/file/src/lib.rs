@@ -286,6 +286,7 @@ mod chrome;
 mod clock;
 mod config;
 mod counter;
+mod destination;
 mod domains;
 mod flow;
 mod flusher;

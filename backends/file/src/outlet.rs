@@ -207,6 +207,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::destination::Destination;
     use crate::replay::TempDir;
     use crate::sink::Framing;
 
@@ -217,7 +218,9 @@ mod tests {
     };
 
     fn outlet(path: &Path) -> Outlet {
-        Outlet::new(Arc::new(Sink::create(path, true, BYTES).unwrap()))
+        Outlet::new(Arc::new(
+            Sink::create(&mut Destination::new(path, true), BYTES).unwrap(),
+        ))
     }
 
     /// As long as a run, after a byte that does not belong to it.

@@ -57,15 +57,14 @@ impl Format for Parquet {
     /// Tables have no order.
     const IS_ORDERED: bool = false;
 
-    fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self> {
+    fn create(settings: &mut Settings, facts: &[Fact<'_>]) -> Result<Self> {
         let session = facts.iter().find_map(|fact| match fact.value {
             FactValue::Text(name) if fact.key == "nvtxw.session" => Some(name),
             _ => None,
         });
         let session = session.unwrap_or_default();
         // Without what there has to be at once, nothing that is new stays.
-        let (dataset, made) =
-            Dataset::create(&settings.path, session, settings.overwrite, settings.parts)?;
+        let (dataset, made) = Dataset::create(&mut settings.destination, session, settings.parts)?;
         let dataset = Arc::new(dataset);
         let folder = dataset.folder(METADATA);
         let table = Table::new(&dataset, folder, "part".to_owned(), FactRows::schema());

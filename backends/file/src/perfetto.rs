@@ -46,8 +46,8 @@ pub(crate) struct Perfetto {
 impl Format for Perfetto {
     type Stream = PerfettoStream;
 
-    fn create(settings: &Settings, facts: &[Fact<'_>]) -> Result<Self> {
-        let mut sink = Sink::create(&settings.path, settings.overwrite, PACKETS)?;
+    fn create(settings: &mut Settings, facts: &[Fact<'_>]) -> Result<Self> {
+        let mut sink = Sink::create(&mut settings.destination, PACKETS)?;
         if let Some(level) = settings.compression {
             sink = sink.packed(Arc::new(Bundler::new(level)));
         }

@@ -92,16 +92,21 @@ type Left<F> = <<F as Format>::Stream as FormatStream>::Left;
 
 impl FileSession {
     pub(crate) fn begin(request: &SessionRequest<'_>) -> Result<Self> {
-        let settings = Settings::new(request)?;
+        let mut settings = Settings::new(request)?;
         let name = request.name();
         let flusher = settings.flush_interval.map(Flusher::start).transpose()?;
         let session = match settings.format {
-            FormatName::Perfetto => AnySession::Perfetto(SessionIn::begin(&settings, name)?),
-            FormatName::Chrome => AnySession::Chrome(SessionIn::begin(&settings, name)?),
-            FormatName::Capture => AnySession::Capture(CaptureSession::begin(&settings, request)?),
+            FormatName::Perfetto => AnySession::Perfetto(SessionIn::begin(&mut settings, name)?),
+            FormatName::Chrome => AnySession::Chrome(SessionIn::begin(&mut settings, name)?),
+            FormatName::Capture => {
+                AnySession::Capture(CaptureSession::begin(&mut settings, request)?)
+            }
             #[cfg(feature = "parquet")]
-            FormatName::Parquet => AnySession::Parquet(SessionIn::begin(&settings, name)?),
+            FormatName::Parquet => AnySession::Parquet(SessionIn::begin(&mut settings, name)?),
         };
+        if let Some(note) = settings.destination.number_note() {
+            request.report(&note);
+        }
         Ok(Self {
             session,
             flusher: Mutex::new(flusher),
@@ -193,7 +198,7 @@ impl Session for FileSession {
 }
 
 impl<F: Format> SessionIn<F> {
-    fn begin(settings: &Settings, name: Option<&str>) -> Result<Self> {
+    fn begin(settings: &mut Settings, name: Option<&str>) -> Result<Self> {
         let producer = concat!("nvtxw-file ", env!("CARGO_PKG_VERSION"));
         let mut facts = Vec::new();
         facts.extend(name.map(|name| Fact::text("nvtxw.session", name)));

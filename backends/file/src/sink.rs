@@ -11,6 +11,7 @@ use std::sync::{self, Arc, PoisonError};
 use nvtxw_backend::{Refusal, Result};
 
 pub(crate) use self::draft::Draft;
+use crate::destination::Destination;
 use crate::proto::Writer;
 use crate::sync::{Mutex, MutexGuard};
 
@@ -83,51 +84,17 @@ struct State {
 }
 
 impl Sink {
-    pub(crate) fn create(path: &Path, overwrite: bool, mut framing: Framing) -> Result<Self> {
-        let mut options = OpenOptions::new();
-        options.write(true);
-        if overwrite {
-            // What is there goes only when it is sure that nobody else writes it.
-            options.create(true).truncate(false);
-        } else {
-            options.create_new(true);
-        }
+    /// Creates the session's file, or replaces it, and locks it.
+    pub(crate) fn create(destination: &mut Destination, mut framing: Framing) -> Result<Self> {
+        let overwrite = destination.overwrites();
+        let created = destination.create(|path| open_locked(path, overwrite));
+        let path = destination.path();
         let failed = |error: io::Error| {
-            let shown = path.display();
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
-            Refusal::failed(match error.kind() {
-                io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory if path.is_dir() => {
-                    format!("{shown} is a folder: give the path of a file")
-                }
-                io::ErrorKind::AlreadyExists if is_written(path) => being_written(path),
-                io::ErrorKind::AlreadyExists => {
-                    format!("{shown} exists: remove it, or set `overwrite=true` to replace it")
-                }
-                io::ErrorKind::NotFound if folder.is_some_and(|folder| !folder.exists()) => {
-                    format!("can't create {shown}: its folder doesn't exist ({error})")
-                }
-                _ => format!("can't create {shown}: {error}"),
-            })
+            let unusable = destination.name_error(&error);
+            unusable.unwrap_or_else(|| Refusal::failed(create_error(path, &error)))
         };
-        let mut file = options.open(path).map_err(failed)?;
-        // Devices and pipes may be shared; two sessions in one file would destroy each other's data.
+        let file = created.map_err(failed)?;
         if file.metadata().map_err(failed)?.is_file() {
-            loop {
-                // Where the file system knows no locks, nothing can be found out.
-                if let Err(TryLockError::WouldBlock) = file.try_lock() {
-                    return Err(Refusal::failed(being_written(path)));
-                }
-                // Another session may just have put a new file there.
-                let own = file.metadata().map_err(failed)?;
-                match fs::metadata(path) {
-                    Ok(found) if !is_same(&own, &found) => {
-                        file = options.open(path).map_err(failed)?;
-                    }
-                    _ => break,
-                }
-            }
             file.set_len(0).map_err(failed)?;
         } else {
             // What went there can't be written over.
@@ -359,6 +326,59 @@ impl State {
     }
 }
 
+/// Opens a file for a session alone.
+///
+/// # Errors
+/// Of the kind [`WouldBlock`](io::ErrorKind::WouldBlock) if another session has it.
+fn open_locked(path: &Path, overwrite: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if overwrite {
+        // The content goes only when it is sure that nobody else writes it.
+        options.create(true).truncate(false);
+    } else {
+        options.create_new(true);
+    }
+    loop {
+        let file = options.open(path)?;
+        let own = file.metadata()?;
+        // Devices and pipes may be shared; two sessions in one file would destroy each other's data.
+        if !own.is_file() {
+            return Ok(file);
+        }
+        // Where the file system knows no locks, nothing can be found out.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        match fs::metadata(path) {
+            // Another session has just put a new file there.
+            Ok(found) if !is_same(&own, &found) => {}
+            _ => return Ok(file),
+        }
+    }
+}
+
+fn create_error(path: &Path, error: &io::Error) -> String {
+    let shown = path.display();
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory if path.is_dir() => {
+            format!("{shown} is a folder: give the path of a file")
+        }
+        io::ErrorKind::WouldBlock => being_written(path),
+        io::ErrorKind::AlreadyExists if is_written(path) => being_written(path),
+        io::ErrorKind::AlreadyExists => {
+            format!("{shown} exists: remove it, or set `overwrite=true` to replace it")
+        }
+        io::ErrorKind::NotFound if folder.is_some_and(|folder| !folder.exists()) => {
+            format!("can't create {shown}: its folder doesn't exist ({error})")
+        }
+        _ => format!("can't create {shown}: {}", error),
+    }
+}
+
 /// Whether a session holds a file that exists.
 fn is_written(path: &Path) -> bool {
     // To open a pipe would wait for who writes it.
@@ -376,14 +396,14 @@ fn being_written(path: &Path) -> String {
 
 /// Whether two files are one.
 #[cfg(unix)]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
+pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 /// What can't be found out is taken for the usual.
 #[cfg(not(unix))]
-fn is_same(_one: &Metadata, _other: &Metadata) -> bool {
+pub(crate) fn is_same(_one: &Metadata, _other: &Metadata) -> bool {
     true
 }
 
@@ -462,7 +482,7 @@ mod loom {
         let dir = TempDir::new();
         let path = dir.path().join("a.pftrace");
         model(["one first", "interleaved"], move |outcomes| {
-            let sink = Arc::new(Sink::create(&path, true, WORDS).unwrap());
+            let sink = Arc::new(Sink::create(&mut Destination::new(&path, true), WORDS).unwrap());
             let append = |runs: [&'static str; 2]| {
                 let sink = Arc::clone(&sink);
                 thread::spawn(move || {
@@ -490,7 +510,7 @@ mod loom {
         let dir = TempDir::new();
         let path = dir.path().join("a.pftrace");
         model(["at once", "later"], move |outcomes| {
-            let sink = Arc::new(Sink::create(&path, true, WORDS).unwrap());
+            let sink = Arc::new(Sink::create(&mut Destination::new(&path, true), WORDS).unwrap());
             let append = |runs: [&'static str; 2]| {
                 let sink = Arc::clone(&sink);
                 thread::spawn(move || {
@@ -518,7 +538,7 @@ mod loom {
         let dir = TempDir::new();
         let path = dir.path().join("a.pftrace");
         model(["both kept", "one kept", "none kept"], move |outcomes| {
-            let sink = Arc::new(Sink::create(&path, true, WORDS).unwrap());
+            let sink = Arc::new(Sink::create(&mut Destination::new(&path, true), WORDS).unwrap());
             let append = |run: &'static str| {
                 let sink = Arc::clone(&sink);
                 thread::spawn(move || sink.append(run.as_bytes()).is_ok())

@@ -54,13 +54,13 @@ pub(crate) struct CaptureStream {
 }
 
 impl CaptureSession {
-    pub(crate) fn begin(settings: &Settings, request: &SessionRequest<'_>) -> Result<Self> {
+    pub(crate) fn begin(settings: &mut Settings, request: &SessionRequest<'_>) -> Result<Self> {
         let framing = Framing {
             whole: frame::whole,
             events: frame::records,
             tail: b"",
         };
-        let sink = Sink::create(&settings.path, settings.overwrite, framing)?;
+        let sink = Sink::create(&mut settings.destination, framing)?;
         let mut records = Records::default();
         records.raw(&frame::file_header());
         records.begin_session(request.name_text(), request.config_text());

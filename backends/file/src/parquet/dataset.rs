@@ -13,7 +13,9 @@ use nvtxw_backend::{Refusal, Result};
 
 use super::partition::{partition, table};
 use crate::config::PartLimits;
+use crate::destination::Destination;
 use crate::intern::hash;
+use crate::sink::is_same;
 
 pub(super) const EVENTS: &str = "events";
 pub(super) const COUNTERS: &str = "counters";
@@ -79,40 +81,35 @@ impl Drop for Made {
 impl Dataset {
     /// Also returns what there was not before.
     pub(super) fn create(
-        root: &Path,
+        destination: &mut Destination,
         session: &str,
-        overwrite: bool,
         limits: PartLimits,
     ) -> Result<(Self, Made)> {
+        let overwrite = destination.overwrites();
+        let is_numbered = destination.is_numbered();
+        let session = partition(SESSION, session);
+        let created = destination.create(|root| match is_numbered {
+            true => fs::create_dir(root).map(|()| true),
+            false => make_folder(root),
+        });
+        let root = destination.path();
+        let is_new = created.map_err(|error| {
+            let unusable = destination.name_error(&error);
+            unusable.unwrap_or_else(|| create_error(root, &error))
+        })?;
         // Wherever the process is later.
         let root = path::absolute(root).unwrap_or(root.to_owned());
-        let session = partition(SESSION, session);
-        let failed = |what: &Path, error: io::Error| {
-            let shown = what.display();
-            Refusal::failed(match error.kind() {
-                io::ErrorKind::NotFound => {
-                    format!(
-                        "can't create the folder {shown}: what it is in doesn't exist ({error})"
-                    )
-                }
-                // A folder that is there is taken.
-                io::ErrorKind::AlreadyExists => {
-                    format!(
-                        "{shown} exists and is no folder, as a Parquet dataset is: give another `path`, or remove it"
-                    )
-                }
-                _ => format!("can't create the folder {shown}: {error}"),
-            })
-        };
         let mut made = Made::default();
+        if is_new {
+            made.0.push(root.clone());
+        }
         let mut make = |folder: &Path| {
-            let is_new = make_folder(folder).map_err(|error| failed(folder, error))?;
+            let is_new = make_folder(folder).map_err(|error| create_error(folder, &error))?;
             if is_new {
                 made.0.push(folder.to_owned());
             }
             Ok::<_, Refusal>(is_new)
         };
-        make(&root)?;
         let metadata = root.join(METADATA);
         make(&metadata)?;
         let own = metadata.join(&session);
@@ -125,31 +122,24 @@ impl Dataset {
             )));
         }
         let lock = own.join(LOCK);
-        let mut options = OpenOptions::new();
-        options.write(true);
-        let file = match options.create_new(true).open(&lock) {
-            Ok(file) => {
-                made.0.push(lock);
-                Ok(file)
+        let (file, is_new_lock) = match take_lock(&lock) {
+            Ok(taken) => taken,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                // What is new here is what the other one holds.
+                made.keep();
+                return Err(Refusal::failed(format!(
+                    "{} is being written by another session: give each session a name of its own",
+                    own.display()
+                )));
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let options = options.create_new(false).create(true).truncate(false);
-                options.open(&lock).map_err(|error| failed(&lock, error))
-            }
-            Err(error) => Err(failed(&lock, error)),
-        }?;
-        // Where the file system knows no locks, nothing can be found out.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            // What is new here is what the other one holds.
-            made.keep();
-            return Err(Refusal::failed(format!(
-                "{} is being written by another session: give each session a name of its own",
-                own.display()
-            )));
+            Err(error) => return Err(create_error(&lock, &error)),
+        };
+        if is_new_lock {
+            made.0.push(lock);
         }
         if !is_new {
             remove(&root, &session).map_err(|error| {
-                Refusal::failed(format!("can't replace {}: {error}", own.display()))
+                Refusal::failed(format!("can't replace {}: {}", own.display(), error))
             })?;
         }
         let dataset = Self {
@@ -251,11 +241,63 @@ impl Dataset {
 
 impl Drop for Dataset {
     fn drop(&mut self) {
+        if self.check_process().is_err() {
+            return;
+        }
         // A child that was forked meanwhile has the file open for as long as it lives, and the lock with it.
-        if self.check_process().is_ok() {
-            let _ = self.lock.unlock();
+        let _ = self.lock.unlock();
+    }
+}
+
+/// Opens the file `lock` and locks it. Returns whether it is a new file.
+///
+/// # Errors
+/// Of the kind [`WouldBlock`](io::ErrorKind::WouldBlock) if another session holds it.
+fn take_lock(lock: &Path) -> io::Result<(File, bool)> {
+    loop {
+        let created = OpenOptions::new().write(true).create_new(true).open(lock);
+        let is_new = created.is_ok();
+        let file = match created {
+            // A session that was killed leaves it, without a lock.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                match OpenOptions::new().write(true).open(lock) {
+                    // A session that ends just now removes its own.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    opened => opened?,
+                }
+            }
+            created => created?,
+        };
+        // Where the file system knows no locks, nothing can be found out.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        if is_at(&file, lock) {
+            return Ok((file, is_new));
         }
     }
+}
+
+/// Whether the open file is still the one at `path`.
+fn is_at(file: &File, path: &Path) -> bool {
+    let found = fs::metadata(path);
+    found.is_ok_and(|found| file.metadata().is_ok_and(|own| is_same(&own, &found)))
+}
+
+fn create_error(folder: &Path, error: &io::Error) -> Refusal {
+    let shown = folder.display();
+    Refusal::failed(match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("can't create the folder {shown}: what it is in doesn't exist ({error})")
+        }
+        // A folder that is there is taken.
+        io::ErrorKind::AlreadyExists => {
+            format!(
+                "{shown} exists and is no folder, as a Parquet dataset is: give another `path`, or remove it"
+            )
+        }
+        _ => format!("can't create {shown}: {}", error),
+    })
 }
 
 /// Returns whether there was none.
@@ -357,7 +399,7 @@ mod tests {
                     }
                     None
                 });
-                let created = Dataset::create(&root, "run", true, LIMITS);
+                let created = Dataset::create(&mut Destination::new(&root, true), "run", LIMITS);
                 done.store(true, Ordering::Relaxed);
                 let held = other.join().unwrap();
                 if let Err(refusal) = created {

@@ -164,6 +164,7 @@ mod tests {
     use std::fs::OpenOptions;
 
     use super::*;
+    use crate::destination::Destination;
     use crate::replay::TempDir;
     use crate::sink::Framing;
 
@@ -190,7 +191,7 @@ mod tests {
     fn the_new_file_goes_on_where_the_old_one_was() {
         let dir = TempDir::new();
         let path = dir.path().join("a");
-        let sink = Sink::create(&path, false, WORDS).unwrap();
+        let sink = Sink::create(&mut Destination::new(&path, false), WORDS).unwrap();
         sink.append(b"old").unwrap();
         let (draft, source) = Draft::of(&sink).unwrap();
         assert_eq!(io::read_to_string(source).unwrap(), "old");
@@ -202,17 +203,19 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"newer");
         assert_eq!(files(&dir), ["a"]);
         // It is locked as the old one was.
-        let refusal = Sink::create(&path, true, WORDS).map(drop).unwrap_err();
+        let refusal = Sink::create(&mut Destination::new(&path, true), WORDS)
+            .map(drop)
+            .unwrap_err();
         assert!(refusal.reason().contains("written by another session"));
         drop(sink);
-        Sink::create(&path, true, WORDS).unwrap();
+        Sink::create(&mut Destination::new(&path, true), WORDS).unwrap();
     }
 
     #[test]
     fn a_draft_that_is_not_placed_leaves_nothing() {
         let dir = TempDir::new();
         let path = dir.path().join("a");
-        let sink = Sink::create(&path, false, WORDS).unwrap();
+        let sink = Sink::create(&mut Destination::new(&path, false), WORDS).unwrap();
         sink.append(b"old").unwrap();
         let (draft, _) = Draft::of(&sink).unwrap();
         draft.sink().append(b"new").unwrap();
@@ -234,7 +237,7 @@ mod tests {
     fn what_someone_puts_in_the_file_s_place_is_not_replaced() {
         let dir = TempDir::new();
         let path = dir.path().join("a");
-        let sink = Sink::create(&path, false, WORDS).unwrap();
+        let sink = Sink::create(&mut Destination::new(&path, false), WORDS).unwrap();
         sink.append(b"old").unwrap();
         let (draft, _) = Draft::of(&sink).unwrap();
         draft.sink().append(b"new").unwrap();
@@ -260,7 +263,7 @@ mod tests {
     fn a_disk_without_space_leaves_the_old_file() {
         let dir = TempDir::new();
         let path = dir.path().join("a");
-        let sink = Sink::create(&path, false, WORDS).unwrap();
+        let sink = Sink::create(&mut Destination::new(&path, false), WORDS).unwrap();
         sink.append(b"old").unwrap();
         let (draft, _) = Draft::of(&sink).unwrap();
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
@@ -281,7 +284,7 @@ mod tests {
     fn what_is_not_the_session_s_own_file_is_not_replaced() {
         let dir = TempDir::new();
         let path = dir.path().join("a");
-        let sink = Sink::create(&path, false, WORDS).unwrap();
+        let sink = Sink::create(&mut Destination::new(&path, false), WORDS).unwrap();
         let shown = path.display();
         fs::hard_link(&path, dir.path().join("b")).unwrap();
         assert_eq!(
@@ -300,7 +303,8 @@ mod tests {
         );
         assert_eq!(fs::read(&path).unwrap(), b"precious");
         assert_eq!(files(&dir), ["a", "b"]);
-        let null = Sink::create(Path::new("/dev/null"), true, WORDS).unwrap();
+        let null =
+            Sink::create(&mut Destination::new(Path::new("/dev/null"), true), WORDS).unwrap();
         assert_eq!(
             error(Draft::of(&null)),
             "reading /dev/null: it is not a file"
@@ -317,7 +321,7 @@ mod tests {
         fs::write(&path, "").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         symlink("a", &link).unwrap();
-        let sink = Sink::create(&link, true, WORDS).unwrap();
+        let sink = Sink::create(&mut Destination::new(&link, true), WORDS).unwrap();
         let (draft, _) = Draft::of(&sink).unwrap();
         draft.sink().append(b"new").unwrap();
         draft.place(&sink).unwrap();

@@ -17,7 +17,9 @@ fn an_existing_file_is_kept_unless_asked() {
     let dir = TempDir::new();
     let path = dir.path().join("a.pftrace");
     fs::write(&path, "precious").unwrap();
-    let refusal = Sink::create(&path, false, LINES).map(drop).unwrap_err();
+    let refusal = Sink::create(&mut Destination::new(&path, false), LINES)
+        .map(drop)
+        .unwrap_err();
     assert_eq!(refusal.code(), ResultCode::FAILED);
     assert_eq!(
         refusal.reason(),
@@ -28,7 +30,7 @@ fn an_existing_file_is_kept_unless_asked() {
     );
     assert_eq!(fs::read(&path).unwrap(), b"precious");
 
-    let sink = Sink::create(&path, true, LINES).unwrap();
+    let sink = Sink::create(&mut Destination::new(&path, true), LINES).unwrap();
     sink.append(b"ab").unwrap();
     sink.append(b"c").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"abc]");
@@ -39,10 +41,12 @@ fn an_existing_file_is_kept_unless_asked() {
 fn a_file_that_another_session_writes_is_not_said_to_be_replaceable() {
     let dir = TempDir::new();
     let path = dir.path().join("a");
-    let sink = Sink::create(&path, false, LINES).unwrap();
+    let sink = Sink::create(&mut Destination::new(&path, false), LINES).unwrap();
     sink.append(b"ab").unwrap();
     for overwrite in [false, true] {
-        let refusal = Sink::create(&path, overwrite, LINES).map(drop).unwrap_err();
+        let refusal = Sink::create(&mut Destination::new(&path, overwrite), LINES)
+            .map(drop)
+            .unwrap_err();
         assert_eq!(
             refusal.reason(),
             format!(
@@ -58,7 +62,7 @@ fn a_file_that_another_session_writes_is_not_said_to_be_replaceable() {
 fn nothing_is_written_behind_what_someone_cut_off() {
     let dir = TempDir::new();
     let path = dir.path().join("a");
-    let sink = Sink::create(&path, false, LINES).unwrap();
+    let sink = Sink::create(&mut Destination::new(&path, false), LINES).unwrap();
     sink.append(b"one\n").unwrap();
     let other = OpenOptions::new().write(true).open(&path).unwrap();
     // The tail alone is written anew.
@@ -87,7 +91,7 @@ fn nothing_is_written_behind_what_someone_cut_off() {
 fn a_folder_is_not_said_to_be_replaceable() {
     let dir = TempDir::new();
     for overwrite in [false, true] {
-        let refusal = Sink::create(dir.path(), overwrite, LINES).map(drop);
+        let refusal = Sink::create(&mut Destination::new(dir.path(), overwrite), LINES).map(drop);
         assert_eq!(
             refusal.unwrap_err().reason(),
             format!(
@@ -103,17 +107,17 @@ fn a_file_that_nothing_got_into_does_not_stay() {
     let dir = TempDir::new();
     let path = dir.path().join("a");
     for _ in 0..2 {
-        Sink::create(&path, false, LINES).unwrap();
+        Sink::create(&mut Destination::new(&path, false), LINES).unwrap();
         assert!(!path.exists());
     }
     // What somebody else put there does.
-    let sink = Sink::create(&path, false, LINES).unwrap();
+    let sink = Sink::create(&mut Destination::new(&path, false), LINES).unwrap();
     fs::remove_file(&path).unwrap();
     fs::write(&path, "precious").unwrap();
     drop(sink);
     assert_eq!(fs::read(&path).unwrap(), b"precious");
     fs::remove_file(&path).unwrap();
-    let sink = Sink::create(&path, false, LINES).unwrap();
+    let sink = Sink::create(&mut Destination::new(&path, false), LINES).unwrap();
     sink.append(b"a\n").unwrap();
     drop(sink);
     assert_eq!(fs::read(&path).unwrap(), b"a\n]");
@@ -123,7 +127,9 @@ fn a_file_that_nothing_got_into_does_not_stay() {
 fn a_missing_folder_is_named() {
     let dir = TempDir::new();
     let path = dir.path().join("no/where.pftrace");
-    let refusal = Sink::create(&path, false, LINES).map(drop).unwrap_err();
+    let refusal = Sink::create(&mut Destination::new(&path, false), LINES)
+        .map(drop)
+        .unwrap_err();
     let want = format!(
         "can't create {}: its folder doesn't exist (",
         path.display()
@@ -135,9 +141,11 @@ fn a_missing_folder_is_named() {
 fn a_file_has_one_session_at_a_time() {
     let dir = TempDir::new();
     let path = dir.path().join("a.pftrace");
-    let first = Sink::create(&path, true, LINES).unwrap();
+    let first = Sink::create(&mut Destination::new(&path, true), LINES).unwrap();
     first.append(b"ab").unwrap();
-    let refusal = Sink::create(&path, true, LINES).map(drop).unwrap_err();
+    let refusal = Sink::create(&mut Destination::new(&path, true), LINES)
+        .map(drop)
+        .unwrap_err();
     assert_eq!(
         refusal.reason(),
         format!(
@@ -148,7 +156,7 @@ fn a_file_has_one_session_at_a_time() {
     first.append(b"c").unwrap();
     drop(first);
     assert_eq!(fs::read(&path).unwrap(), b"abc]");
-    Sink::create(&path, true, LINES).unwrap();
+    Sink::create(&mut Destination::new(&path, true), LINES).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"");
 }
 
@@ -156,7 +164,7 @@ fn a_file_has_one_session_at_a_time() {
 fn the_file_is_complete_after_each_append() {
     let dir = TempDir::new();
     let path = dir.path().join("a");
-    let sink = Sink::create(&path, false, LINES).unwrap();
+    let sink = Sink::create(&mut Destination::new(&path, false), LINES).unwrap();
     for (line, file) in [("a\n", "a\n]"), ("bc\n", "a\nbc\n]")] {
         sink.append(line.as_bytes()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), file);
@@ -169,7 +177,7 @@ fn the_file_is_complete_after_each_append() {
 fn after_an_error_the_file_ends_with_a_whole_line_and_its_tail() {
     let dir = TempDir::new();
     let path = dir.path().join("a");
-    let sink = Sink::create(&path, false, LINES).unwrap();
+    let sink = Sink::create(&mut Destination::new(&path, false), LINES).unwrap();
     sink.append(b"a\n").unwrap();
     // What such an append leaves behind: some of its lines, and the tail is gone.
     let mut state = sink.lock();
@@ -184,7 +192,7 @@ fn after_an_error_the_file_ends_with_a_whole_line_and_its_tail() {
 fn a_file_that_was_removed_is_told_at_the_end() {
     let dir = TempDir::new();
     let path = dir.path().join("a");
-    let sink = Sink::create(&path, false, LINES).unwrap();
+    let sink = Sink::create(&mut Destination::new(&path, false), LINES).unwrap();
     sink.append(b"a\n").unwrap();
     sink.check().unwrap();
     let moved = dir.path().join("b");
@@ -203,7 +211,7 @@ fn a_file_that_was_removed_is_told_at_the_end() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_first_error_is_kept() {
-    let sink = Sink::create(Path::new("/dev/full"), true, LINES).unwrap();
+    let sink = Sink::create(&mut Destination::new(Path::new("/dev/full"), true), LINES).unwrap();
     sink.check().unwrap();
     for _ in 0..2 {
         let Failed { refusal, kept } = sink.append(b"abc").unwrap_err();

@@ -92,6 +92,27 @@ fn bad_config_is_named() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn too_long_session_name_is_rejected_with_its_length() {
+    let mut formats = vec!["perfetto", "chrome", "capture"];
+    if cfg!(feature = "parquet") {
+        formats.push("parquet");
+    }
+    for format in formats {
+        for overwrite in ["", "|overwrite=true"] {
+            let config = format!("format={format}{overwrite}");
+            let (code, reason) = refusal(&"a".repeat(300), &config);
+            assert_eq!(code, ResultCode::INVALID_ARGUMENT);
+            assert_eq!(
+                reason,
+                "the session's name has 300 bytes, too many to name the file (File name too long (os error 36)): \
+                 set the config key `path`"
+            );
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_full_disk_is_told_when_the_session_begins() {
     let (code, reason) = refusal("x", "path=/dev/full|overwrite=true");
     assert_eq!(code, ResultCode::FAILED);
