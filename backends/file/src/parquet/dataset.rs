@@ -244,6 +244,11 @@ impl Drop for Dataset {
         if self.check_process().is_err() {
             return;
         }
+        let lock = self.folder(METADATA).join(LOCK);
+        if is_at(&self.lock, &lock) {
+            // Whoever opens it before this gets the lock of a file without a name, and opens the next one.
+            let _ = fs::remove_file(lock);
+        }
         // A child that was forked meanwhile has the file open for as long as it lives, and the lock with it.
         let _ = self.lock.unlock();
     }
@@ -377,6 +382,56 @@ mod tests {
         row_group: 1,
         part: 1,
     };
+
+    fn create(root: &Path) -> Result<Dataset> {
+        let (dataset, made) = Dataset::create(&mut Destination::new(root, true), "run", LIMITS)?;
+        made.keep();
+        Ok(dataset)
+    }
+
+    #[test]
+    fn lock_file_goes_with_its_session_and_a_stale_one_is_taken_over() {
+        let dir = TempDir::new();
+        let lock = dir.path().join("metadata/nvtxw_session=run/.lock");
+        let dataset = create(dir.path()).unwrap();
+        assert!(lock.exists());
+        let rejected = create(dir.path()).map(drop).unwrap_err();
+        assert!(rejected.reason().contains("written by another session"));
+        assert!(lock.exists());
+        drop(dataset);
+        assert!(!lock.exists());
+        // After a kill.
+        fs::write(&lock, "").unwrap();
+        let dataset = create(dir.path()).unwrap();
+        // Another program has made a new one.
+        fs::remove_file(&lock).unwrap();
+        fs::write(&lock, "").unwrap();
+        drop(dataset);
+        assert!(lock.exists());
+    }
+
+    /// Each session removes the lock file while others open it.
+    #[test]
+    fn sessions_exclude_one_another_while_lock_files_come_and_go() {
+        let dir = TempDir::new();
+        let (holders, begun) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        if let Ok(dataset) = create(dir.path()) {
+                            assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
+                            begun.fetch_add(1, Ordering::SeqCst);
+                            thread::yield_now();
+                            holders.fetch_sub(1, Ordering::SeqCst);
+                            drop(dataset);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(begun.load(Ordering::SeqCst) >= 1);
+    }
 
     /// Another process may take the lock between its making and its taking.
     #[test]

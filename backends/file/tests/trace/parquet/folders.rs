@@ -43,6 +43,10 @@ fn sessions_share_a_dataset_and_replace_only_themselves() {
         2
     );
 
+    assert_eq!(
+        names(&path.join("metadata/nvtxw_session=rank-0")),
+        ["part-0.parquet", "part-1.parquet"]
+    );
     let refused = begin("rank-0", "").map(drop).unwrap_err();
     assert_eq!(refused.code, ResultCode::FAILED);
     let own = path.join("metadata/nvtxw_session=rank-0");
