@@ -1,6 +1,6 @@
 //! Counters and counter groups.
 
-use std::any::TypeId;
+use std::any::{self, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -125,7 +125,12 @@ impl<C> fmt::Debug for Counter<C> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SampleType {
     Scalar(EntryType),
-    Group { schema: u64, name: Arc<str> },
+    Group {
+        schema: u64,
+        name: Arc<str>,
+        /// The path of the Rust type, if there is one.
+        type_path: Option<&'static str>,
+    },
 }
 
 impl SampleType {
@@ -141,6 +146,18 @@ impl SampleType {
         match self {
             Self::Scalar(ty) => ty.name().to_owned(),
             Self::Group { name, .. } => format!("group `{name}`"),
+        }
+    }
+
+    /// The type in words that differ for two types or layouts of one name.
+    fn describe_in_full(&self) -> String {
+        match self {
+            Self::Scalar(_) => self.describe(),
+            Self::Group {
+                schema,
+                name,
+                type_path,
+            } => format!("group `{}` (schema {schema})", type_path.unwrap_or(name)),
         }
     }
 }
@@ -164,10 +181,16 @@ impl CounterEntry {
         if self.sample == *sample && self.options == *options {
             return Ok(self.id);
         }
+        let mut registered = self.options.describe(self.sample.describe());
+        let mut requested = options.describe(sample.describe());
+        if registered == requested {
+            registered = self.options.describe(self.sample.describe_in_full());
+            requested = options.describe(sample.describe_in_full());
+        }
         Err(Error::CounterDiffers {
             name: name.to_owned(),
-            registered: self.options.describe(&self.sample),
-            requested: options.describe(sample),
+            registered,
+            requested,
         })
     }
 }
@@ -238,6 +261,7 @@ impl Domain<'_> {
             SampleType::Group {
                 schema,
                 name: G::SCHEMA.name.to_string_lossy().into(),
+                type_path: Some(any::type_name::<G>()),
             },
             options,
         )?;

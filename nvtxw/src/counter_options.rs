@@ -327,9 +327,9 @@ impl CounterOptions {
         }
     }
 
-    /// The definition in words.
-    pub(crate) fn describe(&self, sample: &SampleType) -> String {
-        let mut text = sample.describe();
+    /// Describes the definition, after the type of the samples in words.
+    pub(crate) fn describe(&self, sample: String) -> String {
+        let mut text = sample;
         let mut add = |part: String| {
             text.push_str(", ");
             text.push_str(&part);

@@ -454,21 +454,16 @@ impl Error {
                     "can't set column {column} of record `{record}`: {problem}"
                 )
             }
-            Self::Write {
-                what,
-                error,
-                reason: Some(reason),
-            } => write!(
-                f,
-                "can't write {what}: the backend answered {}: {reason}",
-                error.code()
-            ),
             Self::Write { what, error, .. } if what.is_empty() => {
                 write!(f, "a write failed: {error}")
             }
-            Self::Write { what, error, .. } => {
+            Self::Write {
+                what,
+                error,
+                reason,
+            } => {
                 write!(f, "can't write {what}: ")?;
-                error.explain(f)
+                error.explain(f, reason.as_deref())
             }
         }
     }

@@ -10,7 +10,7 @@ use nvtxw_abi::raw::{
     nvtxwRangeEventUtf8Payload_t, nvtxwRangeIdEventRegStringPayload_t,
     nvtxwRangeIdEventUtf8Payload_t, nvtxwRangePopPayload_t,
 };
-use nvtxw_abi::{EntryRole, EntryType, EventKind, TimestampRole};
+use nvtxw_abi::{EntryRole, EntryType, EventKind, ResultCode, TimestampRole};
 
 use crate::calls::{
     EntryDefinition, EntrySemantics, LiveSession, Payload, Refusal, SchemaDefinition,
@@ -23,8 +23,8 @@ use crate::register::Registrar;
 use crate::string::{IntoMessage, Message, RegisteredString};
 use crate::writer::Writer;
 
-/// A schema's ID, or why the backend gave none.
-type SchemaId = Result<u64, WriteError>;
+/// A schema's ID, or the backend's refusal to register it.
+type SchemaId = Result<u64, Refusal>;
 
 /// The schemas of a domain's plain events. They are those that the helpers of C and Python register too, in that order, so
 /// that every backend knows them.
@@ -192,7 +192,7 @@ impl PlainSchemas {
 
     /// The IDs.
     pub(crate) fn ids(&self) -> PlainIds {
-        let mut ids = self.0.map(|schema| schema.unwrap_or(0));
+        let mut ids = self.0.each_ref().map(|id| *id.as_ref().unwrap_or(&0));
         if ids[MESSAGE] == 0 {
             for event in [MARK, PUSHPOP, STARTEND, PUSH, START] {
                 ids[event] = 0;
@@ -201,11 +201,47 @@ impl PlainSchemas {
         ids
     }
 
-    /// Why there is no ID for what stands at `index`.
-    fn refusal(&self, index: usize) -> WriteError {
-        let refusal = self.0[index].err().or(self.0[MESSAGE].err());
-        refusal.unwrap_or(WriteError::NO_SCHEMA)
+    /// The error of an event without a schema: that at `index` is missing, or the one of the text that follows it.
+    fn error(&self, index: usize) -> WriteError {
+        let missing = if self.0[index].is_err() {
+            index
+        } else {
+            MESSAGE
+        };
+        let code = match &self.0[missing] {
+            Err(Refusal::Code { code, .. }) => *code,
+            _ => ResultCode::SUCCESS,
+        };
+        WriteError::plain_schema(missing, code)
     }
+
+    /// The backend's reason for rejecting the schema at `index`, if it gave one.
+    pub(crate) fn reason(&self, index: usize) -> Option<String> {
+        match self.0.get(index) {
+            Some(Err(Refusal::Code { reason, .. })) => reason.clone(),
+            _ => None,
+        }
+    }
+}
+
+/// The events that the schema at `index` describes.
+pub(crate) fn schema_name(index: usize) -> &'static str {
+    const NAMES: [&str; 13] = [
+        "marks with text",
+        "marks with registered strings",
+        "push/pop ranges with text",
+        "push/pop ranges with registered strings",
+        "start/end ranges with text",
+        "start/end ranges with registered strings",
+        "pushes with text",
+        "pushes with registered strings",
+        "pops",
+        "starts with text",
+        "starts with registered strings",
+        "ends",
+        "the text of events",
+    ];
+    NAMES[index]
 }
 
 fn event<T>(
@@ -238,10 +274,7 @@ fn schema(
         entries,
         static_id: 0,
     };
-    registrar.define(&schema).map_err(|refusal| match refusal {
-        Refusal::Code { code, .. } => WriteError::of(code),
-        Refusal::NullHandle => WriteError::NO_SCHEMA,
-    })
+    registrar.define(&schema)
 }
 
 fn entry(
@@ -463,23 +496,18 @@ impl<'a> PlainEvent<'a> {
 
 /// The ID of the schema at `index`.
 #[inline(always)]
-fn schema_id(writer: &Writer<'_>, index: usize) -> SchemaId {
+fn schema_id(writer: &Writer<'_>, index: usize) -> Result<u64, WriteError> {
     match writer.plain_ids()[index] {
-        0 => Err(refusal(writer, index)),
+        0 => Err(no_schema(writer, index)),
         id => Ok(id),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn refusal(writer: &Writer<'_>, index: usize) -> WriteError {
+fn no_schema(writer: &Writer<'_>, index: usize) -> WriteError {
     let schemas = writer.plain_schemas();
-    let error = schemas.map_or(WriteError::NO_PLAIN_EVENTS, |schemas| {
-        schemas.refusal(index)
-    });
-    // The backend isn't asked now: what it told of another call is not the reason.
-    let _ = error.reason(writer.stream);
-    error
+    schemas.map_or(WriteError::NO_PLAIN_EVENTS, |schemas| schemas.error(index))
 }
 
 /// Writes the end of the range that was pushed last.

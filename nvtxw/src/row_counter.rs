@@ -72,6 +72,7 @@ impl Domain<'_> {
         let sample = SampleType::Group {
             schema: schema.id,
             name: name.into(),
+            type_path: None,
         };
         let id = self.counter_of(name, sample, options)?;
         Ok(RowCounter {

@@ -8,6 +8,7 @@ use nvtxw_abi::{OneLine, ResultCode};
 use crate::error::{Error, Result, advice};
 use crate::id::Owner;
 use crate::owner;
+use crate::plain;
 use crate::stream::Stream;
 
 /// Why a write failed: the backend's result code, as small as that.
@@ -27,8 +28,12 @@ const _: () = assert!(size_of::<Result<(), WriteError>>() == 4);
 
 /// The lowest number of the range that stands for refusals of this crate; result codes of backends are small.
 const OWN: i32 = i32::MIN;
+/// From here on, the number holds an index among the schemas of plain events, and the backend's answer to its registration.
+const PLAIN_SCHEMA: i32 = OWN + 0x1000;
+/// How many answers can be held; codes of backends are small.
+const ANSWERS: i32 = 0x1000;
 /// From here on, the number is that of the domain that a string or a row belongs to.
-const FOREIGN: i32 = OWN + 0x100;
+const FOREIGN: i32 = PLAIN_SCHEMA + 0x1_0000;
 /// The number after the last of that range.
 const FOREIGN_END: i32 = FOREIGN + 0x3FFF_0000;
 
@@ -37,9 +42,6 @@ impl WriteError {
     pub(crate) const NO_PLAIN_EVENTS: Self = Self::own(0);
     /// A row was written through a writer with a scope, which only batches can carry.
     pub(crate) const ROW_WITH_SCOPE: Self = Self::own(1);
-
-    /// The backend gave no ID for the event's schema.
-    pub(crate) const NO_SCHEMA: Self = Self::own(2);
 
     /// An event's text lies outside the pool that was passed.
     pub(crate) const TEXT_OUTSIDE_POOL: Self = Self::own(3);
@@ -69,9 +71,24 @@ impl WriteError {
         }
     }
 
-    /// The refusal that `code` is, which isn't success.
-    pub(crate) fn of(code: ResultCode) -> Self {
-        Self(NonZeroI32::new(code.get()).unwrap_or(NonZeroI32::MIN))
+    /// The schema at `index` of those of plain events could not be registered: the backend's answer, which is
+    /// [`ResultCode::SUCCESS`] if it gave no ID.
+    pub(crate) fn plain_schema(index: usize, code: ResultCode) -> Self {
+        let code = code.get();
+        if !(0..ANSWERS).contains(&code) {
+            return Self(NonZeroI32::new(code).unwrap_or(NonZeroI32::MIN));
+        }
+        Self::own(PLAIN_SCHEMA - OWN + index as i32 * ANSWERS + code)
+    }
+
+    /// The index of the schema that could not be registered, and the backend's answer.
+    fn as_plain_schema(self) -> Option<(usize, ResultCode)> {
+        let number = self.0.get();
+        (PLAIN_SCHEMA..FOREIGN).contains(&number).then(|| {
+            let number = number - PLAIN_SCHEMA;
+            let code = ResultCode::new(number % ANSWERS);
+            ((number / ANSWERS) as usize, code)
+        })
     }
 
     /// The domain of the string or the row that was passed, if that was the fault.
@@ -84,19 +101,23 @@ impl WriteError {
     }
 
     /// The backend's answer; [`ResultCode::INVALID_ARGUMENT`] if the backend wasn't asked, because a registered string or
-    /// a row belongs to another domain, or because the writer can't write this.
+    /// a row belongs to another domain, or because the writer can't write this. Of an event whose schema the backend didn't
+    /// register, the answer to that.
     #[must_use]
     pub fn code(self) -> ResultCode {
-        if self.is_own() {
-            ResultCode::INVALID_ARGUMENT
-        } else {
-            ResultCode::new(self.0.get())
+        match self.as_plain_schema() {
+            Some((_, code)) if !code.is_success() => code,
+            _ if self.is_own() => ResultCode::INVALID_ARGUMENT,
+            _ => ResultCode::new(self.0.get()),
         }
     }
 
-    /// Why the backend refused the thread's last write to `stream`, if it was that and the backend tells.
+    /// The backend's reason for rejecting the thread's last write to `stream`, or the schema of the event.
     #[cold]
     pub(crate) fn reason(self, stream: &Stream) -> Option<String> {
+        if let Some((index, _)) = self.as_plain_schema() {
+            return stream.plain.as_ref()?.reason(index);
+        }
         if self.is_own() {
             return None;
         }
@@ -133,14 +154,24 @@ impl WriteError {
         }
     }
 
-    /// What was wrong, and what to do about it.
-    pub(crate) fn explain(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What was wrong, and what to do about it; with the backend's reason if it is known.
+    pub(crate) fn explain(self, f: &mut fmt::Formatter<'_>, reason: Option<&str>) -> fmt::Result {
         if let Some(owner) = self.owner() {
             return write!(
                 f,
                 "a registered string or a row that was passed belongs to {}: use one of the stream's own domain",
                 owner::describe(owner)
             );
+        }
+        if let Some((index, code)) = self.as_plain_schema() {
+            let name = plain::schema_name(index);
+            write!(
+                f,
+                "the schema of {name} was not registered when the domain's first stream was opened: "
+            )?;
+            if code.is_success() {
+                return f.write_str("the backend is broken, it answered SUCCESS and gave no ID; report it to its makers");
+            }
         }
         match self {
             Self::NO_PLAIN_EVENTS => f.write_str("the stream was opened with `plain_events(false)`: leave that out"),
@@ -152,17 +183,17 @@ impl WriteError {
                 "the text of an event lies outside the pool that was passed: pass the pool that made its `FlexStr`s, and \
                  clear it only after the write",
             ),
-            Self::NO_SCHEMA => f.write_str(
-                "the backend is broken, it answered SUCCESS and gave no ID for the event's schema; report it to its makers",
-            ),
-            _ => write!(f, "the backend answered {}{}", self.code(), advice(self.code())),
+            _ => match reason {
+                Some(reason) => write!(f, "the backend answered {}: {reason}", self.code()),
+                None => write!(f, "the backend answered {}{}", self.code(), advice(self.code())),
+            },
         }
     }
 }
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", OneLine(fmt::from_fn(|f| self.explain(f))))
+        write!(f, "{}", OneLine(fmt::from_fn(|f| self.explain(f, None))))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Counters: how they are registered.
 
 use nvtxw::abi::raw;
-use nvtxw::{CounterOptions, Interpolation, Limit, ValueType};
+use nvtxw::{CounterOptions, Interpolation, Limit, RowField, RowLayout, RowType, ValueType};
 
 use crate::counters::{Channel, counter};
 use crate::recorder::{self, Counter, Semantics, answer, call, calls};
@@ -133,6 +133,49 @@ fn one_name_in_one_scope_is_one_definition() {
         .counter_with::<f64>("queue", CounterOptions::new().scope(scope))
         .unwrap();
     assert_ne!(format!("{here:?}"), format!("{there:?}"));
+}
+
+#[test]
+fn groups_of_one_name_are_told_apart() {
+    mod other {
+        #[derive(nvtxw::NvtxCounterGroup, Clone, Copy)]
+        #[repr(C)]
+        pub struct Channel {
+            pub reads: u64,
+        }
+    }
+
+    let mut session = recorder::session("run");
+    let mut domain = session.domain("sim").unwrap();
+    domain.counter_group::<Channel>("HBM").unwrap();
+    let error = domain
+        .counter_group::<other::Channel>("HBM")
+        .unwrap_err()
+        .to_string();
+    let [one, two] = [
+        std::any::type_name::<Channel>(),
+        std::any::type_name::<other::Channel>(),
+    ];
+    let start = format!("counter `HBM` is registered in that scope as group `{one}` (schema ");
+    assert!(error.starts_with(&start), "{error}");
+    assert!(
+        error.contains(&format!("), and asked for as group `{two}` (schema ")),
+        "{error}"
+    );
+    let layout = |name| RowLayout::counters().field(RowField::new(name, RowType::I64));
+    let options = CounterOptions::new();
+    domain
+        .counter_rows("rows", &layout("a"), options.clone())
+        .unwrap();
+    let error = domain
+        .counter_rows("rows", &layout("b"), options)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("as group `rows` (schema "), "{error}");
+    assert!(
+        error.contains("asked for as group `rows` (schema "),
+        "{error}"
+    );
 }
 
 #[test]

@@ -243,7 +243,14 @@ fn a_refusal_of_the_schemas_is_kept_for_the_first_write() {
         .unwrap();
     calls();
     let out = session.writer(&mut stream).unwrap();
-    assert!(out.mark(1).write().unwrap_err().is_not_supported());
+    let error = out.mark(1).write().unwrap_err();
+    assert!(error.is_not_supported());
+    assert_eq!(
+        error.at(&out).to_string(),
+        "can't write an event to stream `main` of domain `sim` of session `run`: the schema of marks with text was not \
+         registered when the domain's first stream was opened: the backend answered NOT_SUPPORTED (7), which means that it \
+         doesn't offer this; do without it, or use another backend"
+    );
     assert!(out.pop(1).unwrap_err().is_not_supported());
     assert!(
         out.end(1, RangeId::new(1).unwrap())
@@ -262,14 +269,12 @@ fn a_refusal_of_the_schemas_is_kept_for_the_first_write() {
         .unwrap();
     calls();
     let out = session.writer(&mut stream).unwrap();
+    let error = out.mark(1).message("text").write().unwrap_err();
+    assert_eq!(error.code().get(), raw::NVTXW_RESULT_INVALID_ARGUMENT);
     assert_eq!(
-        out.mark(1)
-            .message("text")
-            .write()
-            .unwrap_err()
-            .code()
-            .get(),
-        raw::NVTXW_RESULT_INVALID_ARGUMENT
+        error.to_string(),
+        "the schema of the text of events was not registered when the domain's first stream was opened: the backend answered \
+         INVALID_ARGUMENT (2); it may tell why on standard error or in a log"
     );
     assert_eq!(calls(), []);
     out.mark(1).message(gemm).write().unwrap();
