@@ -7,6 +7,7 @@ mod exit;
 mod fault;
 mod format;
 mod kill;
+mod limit;
 mod load;
 mod number;
 mod posix;
@@ -47,6 +48,12 @@ fn child() {
         "many streams" => fault::open_many_streams(&path),
         "sessions of one name" => number::write_sessions(&path, &[("run", ""), ("run", "")]),
         "odd names" => number::write_odd_names(&path),
+        "many sessions" => limit::begin_many_sessions(&path),
+        "end without file handles" => limit::end_without_handles(&path),
+        #[cfg(feature = "parquet")]
+        "more tables than files" => limit::write_more_tables_than_files(&path),
+        #[cfg(feature = "parquet")]
+        "tables without file handles" => limit::write_tables_without_handles(&path),
         "exit" | "abort" => exit::leave(&path, &plan),
         "fork" => exit::fork(&path, "0"),
         "fork, beside writers" => exit::fork_beside_writers(&path),

@@ -186,6 +186,8 @@
 //! - **Row groups** (Snappy) close when they have `row_group` rows, **parts** when they have `part` rows, or at each
 //!   `flush_interval`. Until then a part is hidden (`.part-….open`), and a kill loses it; a complete one stays readable, whatever
 //!   comes. All row groups that are open take about 64 MiB, and at most 128 parts stay open: more streams write smaller ones.
+//!   Where the process can open no further file, the part that was used least recently is closed, and its table continues in
+//!   another one.
 //! - **Ranges that are open** are rows when they end, or when their stream is closed. Until then they are held in memory, and for
 //!   who reads what a kill left they are in tables of their own, in the folder `open`, whose parts are complete when the others
 //!   are at a `flush_interval`. What has ended meanwhile has the same `event_id` in both; when the stream is closed, its part of
@@ -296,6 +298,7 @@ mod intern;
 mod json;
 mod lane;
 mod merge;
+mod open_files;
 mod outlet;
 #[cfg(feature = "parquet")]
 mod parquet;

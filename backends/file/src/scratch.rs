@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::open_files;
+
 /// Names of files may have 255 bytes: this leaves room for what follows.
 const LONGEST: usize = 200;
 
@@ -35,7 +37,11 @@ pub(crate) fn create(beside: &Path, purpose: &str) -> io::Result<(File, PathBuf)
 
 /// The error with what was tried.
 pub(crate) fn about(what: &str, path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{what} {}: {error}", path.display()))
+    let error_text = open_files::describe(error);
+    io::Error::new(
+        error.kind(),
+        format!("{what} {}: {error_text}", path.display()),
+    )
 }
 
 #[cfg(test)]

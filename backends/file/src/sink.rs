@@ -12,6 +12,7 @@ use nvtxw_backend::{Refusal, Result};
 
 pub(crate) use self::draft::Draft;
 use crate::destination::Destination;
+use crate::open_files;
 use crate::proto::Writer;
 use crate::sync::{Mutex, MutexGuard};
 
@@ -375,7 +376,7 @@ fn create_error(path: &Path, error: &io::Error) -> String {
         io::ErrorKind::NotFound if folder.is_some_and(|folder| !folder.exists()) => {
             format!("can't create {shown}: its folder doesn't exist ({error})")
         }
-        _ => format!("can't create {shown}: {}", error),
+        _ => format!("can't create {shown}: {}", open_files::describe(error)),
     }
 }
 

@@ -5,16 +5,19 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{self, Path, PathBuf};
 use std::process;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use arrow_schema::Schema;
 use nvtxw_backend::{Refusal, Result};
 
 use super::partition::{partition, table};
+use super::table::OpenPart;
 use crate::config::PartLimits;
 use crate::destination::Destination;
 use crate::intern::hash;
+use crate::open_files;
 use crate::sink::is_same;
 
 pub(super) const EVENTS: &str = "events";
@@ -55,8 +58,17 @@ pub(super) struct Dataset {
     tables: Mutex<HashMap<String, u64>>,
     /// Bytes of all row groups that are in the making.
     memory: AtomicUsize,
-    /// Parts that are open.
-    open: AtomicUsize,
+    /// Counts writes, to find the part that was used least recently.
+    clock: AtomicU64,
+    open: Mutex<OpenParts>,
+}
+
+/// The parts that are open.
+struct OpenParts {
+    // A part belongs to its table: of one that is dropped nothing stays here.
+    parts: Vec<Weak<OpenPart>>,
+    /// How many may stay open.
+    most: usize,
 }
 
 /// Folders and files that were not there before a session. They go when it is dropped, unless the session has begun.
@@ -139,7 +151,11 @@ impl Dataset {
         }
         if !is_new {
             remove(&root, &session).map_err(|error| {
-                Refusal::failed(format!("can't replace {}: {}", own.display(), error))
+                Refusal::failed(format!(
+                    "can't replace {}: {}",
+                    own.display(),
+                    open_files::describe(&error)
+                ))
             })?;
         }
         let dataset = Self {
@@ -150,7 +166,11 @@ impl Dataset {
             process: process::id(),
             tables: Mutex::default(),
             memory: AtomicUsize::new(0),
-            open: AtomicUsize::new(0),
+            clock: AtomicU64::new(0),
+            open: Mutex::new(OpenParts {
+                parts: Vec::new(),
+                most: OPEN_PARTS,
+            }),
         };
         Ok((dataset, made))
     }
@@ -230,12 +250,40 @@ impl Dataset {
     }
 
     /// Notes that a part was opened. Returns whether it should be closed soon.
-    pub(super) fn open_part(&self) -> bool {
-        self.open.fetch_add(1, Ordering::Relaxed) >= OPEN_PARTS
+    pub(super) fn add_open(&self, part: &Arc<OpenPart>) -> bool {
+        let mut open = self.open_parts();
+        open.parts.push(Arc::downgrade(part));
+        open.parts.len() > open.most
     }
 
-    pub(super) fn close_part(&self) {
-        self.open.fetch_sub(1, Ordering::Relaxed);
+    pub(super) fn remove_open_part(&self, part: &OpenPart) {
+        let mut open = self.open_parts();
+        open.parts.retain(|other| !ptr::eq(other.as_ptr(), part));
+    }
+
+    /// Closes the part that was used least recently, as the process may open no more files. From then on fewer parts stay open,
+    /// so that one more can be opened for a while. Returns whether there was one.
+    pub(super) fn close_oldest(&self) -> bool {
+        let open = self.open_parts().parts.clone();
+        let mut open: Vec<_> = open.iter().filter_map(Weak::upgrade).collect();
+        open.sort_by_key(|part| part.last_use.load(Ordering::Relaxed));
+        // Parts that their streams are using are passed over.
+        let is_closed = open.iter().any(|part| part.close_for_other(self));
+        if is_closed {
+            let mut open = self.open_parts();
+            open.most = open.most.min(open.parts.len());
+        }
+        is_closed
+    }
+
+    /// The time of a write.
+    pub(super) fn tick(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// May be locked while a part is, but not the other way round.
+    fn open_parts(&self) -> MutexGuard<'_, OpenParts> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -301,7 +349,7 @@ fn create_error(folder: &Path, error: &io::Error) -> Refusal {
                 "{shown} exists and is no folder, as a Parquet dataset is: give another `path`, or remove it"
             )
         }
-        _ => format!("can't create {shown}: {}", error),
+        _ => format!("can't create {shown}: {}", open_files::describe(error)),
     })
 }
 

@@ -3,7 +3,8 @@
 use std::fs::{self, File};
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
@@ -15,6 +16,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use super::dataset::Dataset;
+use crate::open_files;
 
 /// Columns that grow from row to row, more or less.
 const ORDERED: [&str; 4] = ["event_id", "start_ns", "end_ns", "time_ns"];
@@ -26,11 +28,26 @@ pub(super) struct Table {
     /// What the names of the parts begin with.
     prefix: String,
     schema: SchemaRef,
-    /// The lengths of the parts, but for those that are not complete.
-    parts: Vec<Option<u64>>,
-    part: Option<Part>,
+    parts: Arc<OpenPart>,
     /// From which row on of which part times are known in another way.
     epochs: Vec<(usize, usize)>,
+}
+
+/// The part of a table that is open. Other streams close it if they need its file handle.
+#[derive(Default)]
+pub(super) struct OpenPart {
+    /// The dataset's clock at the last write.
+    pub(super) last_use: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The lengths of the parts, but for those that are not complete.
+    lengths: Vec<Option<u64>>,
+    part: Option<Part>,
+    /// The error of another stream that closed the part.
+    lost: Option<Lost>,
 }
 
 /// A part that is open. It gets its name when it is complete.
@@ -86,8 +103,7 @@ impl Table {
             folder,
             prefix,
             schema,
-            parts: Vec::new(),
-            part: None,
+            parts: Arc::default(),
             epochs: Vec::new(),
         }
     }
@@ -99,9 +115,10 @@ impl Table {
 
     /// Notes that the rows that follow have times that are known in another way.
     pub(super) fn begin_epoch(&mut self) {
-        self.epochs.push(match &self.part {
-            Some(part) => (self.parts.len() - 1, part.rows),
-            None => (self.parts.len(), 0),
+        let state = self.parts.lock();
+        self.epochs.push(match &state.part {
+            Some(part) => (part.number, part.rows),
+            None => (state.lengths.len(), 0),
         });
     }
 
@@ -112,21 +129,23 @@ impl Table {
 
     /// What was written, when all parts are complete.
     pub(super) fn leave(&mut self) -> Parts {
+        let epochs = mem::take(&mut self.epochs);
+        let state = self.parts.lock();
+        let lengths = state.lengths.iter().zip(0..);
         Parts {
-            files: (self.parts.iter().zip(0..))
-                .map(|(len, part)| (self.path(part), *len))
-                .collect(),
-            epochs: mem::take(&mut self.epochs),
+            files: lengths.map(|(len, part)| (self.path(part), *len)).collect(),
+            epochs,
         }
     }
 
     /// Removes all that was written.
     pub(super) fn remove(&mut self) {
-        if let Some(part) = &self.part {
+        let mut state = self.parts.lock();
+        if let Some(part) = &state.part {
             let _ = fs::remove_file(&part.hidden);
         }
-        self.forget();
-        for part in 0..self.parts.len() {
+        self.parts.forget(&mut state, &self.dataset);
+        for part in 0..state.lengths.len() {
             let _ = fs::remove_file(self.path(part));
         }
         // Other streams may have theirs there.
@@ -143,12 +162,21 @@ impl Table {
         if rows == 0 {
             return Ok(());
         }
-        if let Err(reason) = self.dataset.check_process().and_then(|()| self.open()) {
-            let rows = rows as u64;
-            return Err(Lost { reason, rows });
-        }
+        let lost = |reason| Lost {
+            reason,
+            rows: rows as u64,
+        };
+        // Comes before any lock: a thread of the parent may hold it.
+        self.dataset.check_process().map_err(lost)?;
         let (dataset, schema) = (&self.dataset, &self.schema);
-        let Some(part) = &mut self.part else {
+        let mut state = self.parts.lock();
+        if let Some(mut lost) = state.lost.take() {
+            lost.rows += rows as u64;
+            return Err(lost);
+        }
+        self.open(&mut state).map_err(lost)?;
+        self.parts.last_use.store(dataset.tick(), Ordering::Relaxed);
+        let Some(part) = &mut state.part else {
             return Ok(());
         };
         part.rows += rows;
@@ -166,43 +194,41 @@ impl Table {
                 }
                 Ok(())
             });
-        if let Err(error) = written {
-            return Err(self.fail(&error));
-        }
-        match part.is_short || part.rows >= dataset.limits.part {
-            true => self.close(),
-            false => Ok(()),
+        let is_full = part.is_short || part.rows >= dataset.limits.part;
+        match written {
+            Err(error) => Err(self.parts.fail(&mut state, dataset, &error)),
+            Ok(()) if is_full => self.parts.close(&mut state, dataset),
+            Ok(()) => Ok(()),
         }
     }
 
     /// Completes the part that is open.
     pub(super) fn close(&mut self) -> Result<(), Lost> {
-        let Some(part) = &mut self.part else {
-            return Ok(());
-        };
         if let Err(reason) = self.dataset.check_process() {
-            let rows = part.rows as u64;
-            return Err(Lost { reason, rows });
+            // A thread of the parent may have held the lock.
+            let Ok(state) = self.parts.state.try_lock() else {
+                return Err(Lost { reason, rows: 0 });
+            };
+            return match &state.part {
+                None => Ok(()),
+                Some(part) => {
+                    let rows = part.rows as u64;
+                    Err(Lost { reason, rows })
+                }
+            };
         }
-        if let Err(error) = part.writer.finish() {
-            return Err(self.fail(&error));
-        }
-        let written = part.writer.inner().metadata();
-        match written.and_then(|file| fs::rename(&part.hidden, &part.path).map(|()| file.len())) {
-            Ok(len) => {
-                self.parts[part.number] = Some(len);
-                self.forget();
-                Ok(())
-            }
-            Err(error) => Err(self.fail(&error.into())),
+        let mut state = self.parts.lock();
+        match state.lost.take() {
+            Some(lost) => Err(lost),
+            None => self.parts.close(&mut state, &self.dataset),
         }
     }
 
-    fn open(&mut self) -> Result<(), String> {
-        if self.part.is_some() {
+    fn open(&self, state: &mut State) -> Result<(), String> {
+        if state.part.is_some() {
             return Ok(());
         }
-        let number = self.parts.len();
+        let number = state.lengths.len();
         let path = self.path(number);
         let hidden = hidden(&path, "open");
         let failed =
@@ -211,31 +237,74 @@ impl Table {
         self.dataset
             .make(&self.folder)
             .map_err(|error| failed(error.into()))?;
-        let file = File::create(&hidden).map_err(|error| failed(error.into()))?;
+        let file = loop {
+            match File::create(&hidden) {
+                Err(error) if open_files::is_limit(&error) && self.dataset.close_oldest() => {}
+                created => break created.map_err(|error| failed(error.into()))?,
+            }
+        };
         let properties = properties(&self.schema, self.dataset.limits.row_group);
         let writer = ArrowWriter::try_new(file, Arc::clone(&self.schema), Some(properties));
         let writer = writer.map_err(|error| {
             let _ = fs::remove_file(&hidden);
             failed(error)
         })?;
-        self.parts.push(None);
-        self.part = Some(Part {
+        state.lengths.push(None);
+        state.part = Some(Part {
             number,
             writer,
             hidden,
             path,
             rows: 0,
             memory: 0,
-            is_short: self.dataset.open_part(),
+            is_short: self.dataset.add_open(&self.parts),
         });
         Ok(())
     }
+}
+
+impl OpenPart {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Completes the part for another stream, if its own isn't using it. Returns whether its file is closed.
+    pub(super) fn close_for_other(&self, dataset: &Dataset) -> bool {
+        let Ok(mut state) = self.state.try_lock() else {
+            return false;
+        };
+        let is_open = state.part.is_some();
+        if let Err(lost) = self.close(&mut state, dataset) {
+            // The next write of its own stream returns it.
+            state.lost = Some(lost);
+        }
+        is_open
+    }
+
+    fn close(&self, state: &mut State, dataset: &Dataset) -> Result<(), Lost> {
+        let Some(part) = &mut state.part else {
+            return Ok(());
+        };
+        if let Err(error) = part.writer.finish() {
+            return Err(self.fail(state, dataset, &error));
+        }
+        let written = part.writer.inner().metadata();
+        match written.and_then(|file| fs::rename(&part.hidden, &part.path).map(|()| file.len())) {
+            Ok(len) => {
+                let number = part.number;
+                state.lengths[number] = Some(len);
+                self.forget(state, dataset);
+                Ok(())
+            }
+            Err(error) => Err(self.fail(state, dataset, &error.into())),
+        }
+    }
 
     /// Gives the part up.
-    fn fail(&mut self, error: &ParquetError) -> Lost {
+    fn fail(&self, state: &mut State, dataset: &Dataset, error: &ParquetError) -> Lost {
         let (mut reason, mut rows) = (plain(error), 0);
-        if let Some(part) = &self.part {
-            reason = match self.dataset.check_folder() {
+        if let Some(part) = &state.part {
+            reason = match dataset.check_folder() {
                 Ok(()) => format!("writing {}: {reason}", part.path.display()),
                 Err(removed) => removed,
             };
@@ -243,25 +312,27 @@ impl Table {
             // Nobody could read it.
             let _ = fs::remove_file(&part.hidden);
         }
-        self.forget();
+        self.forget(state, dataset);
         Lost { reason, rows }
     }
 
-    fn forget(&mut self) {
-        if let Some(part) = self.part.take() {
-            self.dataset.account(part.memory, 0);
-            self.dataset.close_part();
-            if self.dataset.check_process().is_err() {
-                // Its buffer would be written into the parent's file.
-                mem::forget(part);
-            }
+    fn forget(&self, state: &mut State, dataset: &Dataset) {
+        if let Some(part) = state.part.take() {
+            dataset.account(part.memory, 0);
+            dataset.remove_open_part(self);
         }
     }
 }
 
 impl Drop for Table {
     fn drop(&mut self) {
-        self.forget();
+        if self.dataset.check_process().is_ok() {
+            let mut state = self.parts.lock();
+            self.parts.forget(&mut state, &self.dataset);
+        } else {
+            // A forked child would write the buffer into the parent's file.
+            mem::forget(Arc::clone(&self.parts));
+        }
     }
 }
 
@@ -297,7 +368,10 @@ pub(super) fn properties(schema: &Schema, row_group: usize) -> WriterProperties 
 /// What happened, without the words that the library adds.
 pub(super) fn plain(error: &ParquetError) -> String {
     match error {
-        ParquetError::External(error) => error.to_string(),
+        ParquetError::External(error) => match error.downcast_ref() {
+            Some(error) => open_files::describe(error),
+            None => error.to_string(),
+        },
         error => error.to_string(),
     }
 }
