@@ -1,11 +1,13 @@
 //! Batches of events of one schema.
 
 use std::cell::{Cell, OnceCell};
+use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 
 use nvtxw_abi::{BatchOrdering, EventKind};
 
-use crate::call::{Pointees, WriteCall};
+use crate::call::{EventBatchCall, Pointees, WriteCall};
 use crate::data::{Flex, Steps};
 use crate::event::Event;
 use crate::plain::PlainEvents;
@@ -54,6 +56,39 @@ impl<'a> EventBatch<'a> {
     /// The call that the batch came in. What is bad in its events is not looked at.
     pub fn call(&self) -> WriteCall<'a> {
         self.arg.call(Pointees::there(self.stream.domain()))
+    }
+
+    /// Passes `write` the calls that write the good events alone: [`call`](Self::call), or if there are bad events, a call for
+    /// each run of good ones between them. Reads all events.
+    ///
+    /// # Errors
+    /// The first error of `write`, which gets no call after it.
+    pub fn write_good(&self, mut write: impl FnMut(&WriteCall<'a>) -> Result<()>) -> Result<()> {
+        self.for_each(|_| ());
+        let call = self.call();
+        let WriteCall::EventBatch(whole) = call else {
+            unreachable!("an event batch is written by that call");
+        };
+        if !self.has_bad() {
+            return write(&call);
+        }
+        let mut write_run = |run: Range<usize>| match run.is_empty() {
+            true => Ok(()),
+            false => write(&WriteCall::EventBatch(EventBatchCall {
+                bytes: &self.bytes[run],
+                ..whole
+            })),
+        };
+        let (steps, mut rest, mut event) = (self.steps(), self.bytes, self.unread());
+        let mut run = 0..0;
+        while let Some(read) = self.next(&mut event, &mut rest, &steps) {
+            let end = self.bytes.len() - rest.len();
+            match read {
+                Ok(()) => run.end = end,
+                Err(_) => write_run(mem::replace(&mut run, end..end))?,
+            }
+        }
+        write_run(run)
     }
 
     /// The schema of all events.

@@ -107,6 +107,27 @@ impl<'a> CounterBatch<'a> {
         }
     }
 
+    /// Passes `write` the calls that write the good samples alone: [`call`](Self::call), or if there are bad samples, one for each
+    /// good one. Reads all samples.
+    ///
+    /// # Errors
+    /// The first error of `write`, which gets no call after it.
+    pub fn write_good(&self, mut write: impl FnMut(&WriteCall<'a>) -> Result<()>) -> Result<()> {
+        self.samples().for_each(drop);
+        if !self.has_bad() {
+            return write(&self.call());
+        }
+        let pointees = Pointees::there(self.stream.domain());
+        self.samples().try_for_each(|sample| {
+            write(&WriteCall::Counter(CounterCall {
+                time: sample.time,
+                counter: self.counter.id(),
+                bytes: sample.bytes,
+                pointees,
+            }))
+        })
+    }
+
     /// Whether it is a sample that came alone, in no batch.
     #[inline]
     pub fn is_single(&self) -> bool {

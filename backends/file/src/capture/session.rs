@@ -175,11 +175,12 @@ impl Stream for CaptureStream {
     }
 
     fn write_batch(&mut self, batch: &EventBatch<'_>) -> Result<()> {
-        self.write(&batch.call())
+        // Bad events are rejected now, as in every format, and not again by the replay.
+        batch.write_good(|call| self.write(call))
     }
 
     fn write_counters(&mut self, samples: &CounterBatch<'_>) -> Result<()> {
-        self.write(&samples.call())
+        samples.write_good(|call| self.write(call))
     }
 
     fn write_no_value(

@@ -3,6 +3,7 @@
 mod arrivals;
 mod arrows;
 mod batches;
+mod capture;
 mod chains;
 mod chrome;
 mod clocks;
