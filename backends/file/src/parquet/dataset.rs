@@ -292,13 +292,7 @@ impl Drop for Dataset {
         if self.check_process().is_err() {
             return;
         }
-        let lock = self.folder(METADATA).join(LOCK);
-        if is_at(&self.lock, &lock) {
-            // Whoever opens it before this gets the lock of a file without a name, and opens the next one.
-            let _ = fs::remove_file(lock);
-        }
-        // A child that was forked meanwhile has the file open for as long as it lives, and the lock with it.
-        let _ = self.lock.unlock();
+        release_lock(&self.lock, &self.folder(METADATA).join(LOCK));
     }
 }
 
@@ -329,6 +323,16 @@ fn take_lock(lock: &Path) -> io::Result<(File, bool)> {
             return Ok((file, is_new));
         }
     }
+}
+
+/// Removes and unlocks the file that [`take_lock`] returned.
+fn release_lock(file: &File, lock: &Path) {
+    if is_at(file, lock) {
+        // Whoever opens it before this gets the lock of a file without a name, and opens the next one.
+        let _ = fs::remove_file(lock);
+    }
+    // A child that was forked meanwhile has the file open for as long as it lives, and the lock with it.
+    let _ = file.unlock();
 }
 
 /// Whether the open file is still the one at `path`.
@@ -458,27 +462,44 @@ mod tests {
         assert!(lock.exists());
     }
 
-    /// Each session removes the lock file while others open it.
+    /// Each holder removes the lock file while others open it.
     #[test]
-    fn sessions_exclude_one_another_while_lock_files_come_and_go() {
+    fn lock_is_exclusive_while_its_file_comes_and_goes() {
         let dir = TempDir::new();
-        let (holders, begun) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let lock = dir.path().join(LOCK);
+        let (holders, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    for _ in 0..500 {
-                        if let Ok(dataset) = create(dir.path()) {
+                    for _ in 0..20_000 {
+                        if let Ok((file, _)) = take_lock(&lock) {
                             assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
-                            begun.fetch_add(1, Ordering::SeqCst);
+                            taken.fetch_add(1, Ordering::SeqCst);
                             thread::yield_now();
                             holders.fetch_sub(1, Ordering::SeqCst);
-                            drop(dataset);
+                            release_lock(&file, &lock);
                         }
                     }
                 });
             }
         });
-        assert!(begun.load(Ordering::SeqCst) >= 1);
+        assert!(taken.load(Ordering::SeqCst) >= 1);
+    }
+
+    #[test]
+    fn file_that_lost_its_name_or_has_another_in_its_place_is_not_the_lock() {
+        let dir = TempDir::new();
+        let lock = dir.path().join(LOCK);
+        let (file, is_new) = take_lock(&lock).unwrap();
+        assert!(is_new && is_at(&file, &lock));
+        fs::remove_file(&lock).unwrap();
+        assert!(!is_at(&file, &lock));
+        let (other, is_new) = take_lock(&lock).unwrap();
+        assert!(is_new && is_at(&other, &lock) && !is_at(&file, &lock));
+        release_lock(&file, &lock);
+        assert!(lock.exists());
+        release_lock(&other, &lock);
+        assert!(!lock.exists());
     }
 
     /// Another process may take the lock between its making and its taking.
