@@ -277,8 +277,8 @@ impl Domain<'_> {
         let scope = self.default_scope(options.scope, || format!("counter `{name}` is for"))?;
         let key = (name.into(), scope);
         let mut registered = self.state.registered();
-        if let Some(counter) = registered.counters.get(&key) {
-            return counter.same(name, &sample, &options);
+        if let Some(id) = registered.counters.id(&key) {
+            return registered.counter_entries[&id].same(name, &sample, &options);
         }
         if let Some(problem) = options.problem(&sample) {
             return Err(Error::CounterOptions {
@@ -313,14 +313,13 @@ impl Domain<'_> {
             .live
             .register_counter(self.state.handle, &definition)
             .map_err(|refusal| refusal.of("register", self.object("counter", name)))?;
-        registered.counters.insert(
-            key,
-            CounterEntry {
-                id,
-                sample,
-                options,
-            },
-        );
+        registered.counters.insert(key, id);
+        let entry = CounterEntry {
+            id,
+            sample,
+            options,
+        };
+        registered.counter_entries.insert(id, entry);
         Ok(id)
     }
 }

@@ -1,6 +1,7 @@
 //! What counters are registered with.
 
 use std::ffi::{CStr, CString};
+use std::hash::{Hash, Hasher};
 
 use nvtxw_abi::{EntryType, Interpolation, Limit, ValueType};
 
@@ -150,6 +151,28 @@ impl CounterSemantics {
             return Some("`normalize` is for integers; floats are what they are");
         }
         None
+    }
+
+    /// Hashes all parts, so that equal semantics have equal hashes.
+    pub(crate) fn hash(&self, state: &mut impl Hasher) {
+        let Self {
+            unit,
+            scale,
+            min,
+            max,
+            interpolation,
+            value_type,
+            normalize,
+        } = self;
+        (unit, scale, interpolation, value_type, normalize).hash(state);
+        for limit in [min, max].into_iter().flatten() {
+            match limit {
+                Limit::I64(limit) => limit.hash(state),
+                Limit::U64(limit) => limit.hash(state),
+                // -0 equals 0, and becomes that.
+                Limit::F64(limit) => (limit + 0.0).to_bits().hash(state),
+            }
+        }
     }
 
     pub(crate) fn c_unit(&self, argument: &'static str) -> Result<Option<CString>> {

@@ -111,8 +111,7 @@ impl Session {
     /// [`RowSchema`] ([`SchemaInfo`]), a [`Scope`] ([`ScopeInfo`]), a [`RegisteredString`] ([`StringInfo`]), or a
     /// [`TimeDomain`] ([`TimeDomainOptions`]).
     ///
-    /// The values themselves are small and know only their numbers. This is for reports and errors: it looks the thing up,
-    /// and takes time.
+    /// The values themselves are small and know only their numbers. This is for reports and errors: it looks the thing up.
     ///
     /// ```
     /// # use nvtxw::{CounterOptions, Result, Session};
@@ -137,16 +136,15 @@ impl Session {
     /// [`Error::Foreign`](crate::Error::Foreign) if it is a thing of another session.
     pub fn describe<T: Describe>(&self, thing: T) -> Result<T::Info> {
         let domain = self.domain_of(thing.owner(), T::KIND)?;
-        Ok(thing.find(&Registry(domain)))
+        Ok(thing.find(&Registry(&domain)))
     }
 }
 
 fn counter(domain: &Registry<'_>, id: u64) -> CounterInfo {
     let registered = domain.0.registered();
-    let ((name, scope), entry) = registered
-        .counters
-        .iter()
-        .find(|(_, counter)| counter.id == id)
+    let counter = registered.counters.name(id);
+    let ((name, scope), entry) = counter
+        .zip(registered.counter_entries.get(&id))
         .expect("the counter was registered in this domain");
     CounterInfo {
         id,
@@ -242,10 +240,9 @@ impl Describe for Scope {
 
     fn find(&self, domain: &Registry<'_>) -> ScopeInfo {
         let registered = domain.0.registered();
-        let ((parent, path), _) = registered
+        let (parent, path) = registered
             .scopes
-            .iter()
-            .find(|(_, id)| **id == self.id)
+            .name(self.id)
             .expect("the scope was registered in this domain");
         ScopeInfo {
             id: self.id,
@@ -268,14 +265,13 @@ impl Describe for RegisteredString {
 
     fn find(&self, domain: &Registry<'_>) -> StringInfo {
         let registered = domain.0.registered();
-        let (text, _) = registered
+        let text = registered
             .strings
-            .iter()
-            .find(|(_, handle)| **handle == self.handle)
+            .name(self.handle)
             .expect("the string was registered in this domain");
         StringInfo {
             handle: self.handle,
-            text: text.clone(),
+            text: text.into(),
         }
     }
 }

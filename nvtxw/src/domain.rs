@@ -16,6 +16,7 @@ use crate::enumeration::EnumLayout;
 use crate::error::{Error, Result};
 use crate::event::Schema;
 use crate::id::{DefaultScope, DomainId, Owner, Scope, ScopeId, StaticId};
+use crate::names::Names;
 use crate::plain::PlainSchemas;
 use crate::record::{Record, RecordLayout};
 use crate::register::Registrar;
@@ -40,20 +41,22 @@ pub(crate) struct DomainState {
 /// What is registered in a domain.
 #[derive(Debug)]
 pub(crate) struct Registered {
-    pub(crate) strings: HashMap<Box<[u8]>, StringHandle>,
+    pub(crate) strings: Names<[u8], StringHandle>,
     pub(crate) categories: Categories,
     /// By their parent and path.
-    pub(crate) scopes: HashMap<(u64, Box<str>), ScopeId>,
+    pub(crate) scopes: Names<(u64, Box<str>), ScopeId>,
     /// Of events, counter groups and payloads: a struct may be each of them.
     pub(crate) schemas: HashMap<(TypeId, SchemaRole), u64>,
     /// Of enums, by their type.
     pub(crate) enums: HashMap<TypeId, u64>,
     /// By their name and scope.
-    pub(crate) counters: HashMap<(Box<str>, u64), CounterEntry>,
+    pub(crate) counters: Names<(Box<str>, u64), u64>,
+    /// Of counters, by their numbers.
+    pub(crate) counter_entries: HashMap<u64, CounterEntry>,
     /// Of enums whose values were given at run time.
     pub(crate) enumerations: HashMap<(Box<str>, EnumLayout), u64>,
-    /// Of layouts that were given at run time, by their name.
-    pub(crate) rows: HashMap<Box<str>, Vec<(RowLayout, RowSchema)>>,
+    /// Of layouts that were given at run time, by their name and their fingerprint.
+    pub(crate) rows: HashMap<(Box<str>, u64), Vec<(RowLayout, RowSchema)>>,
     /// Of structs and layouts, by their numbers.
     pub(crate) schema_infos: HashMap<u64, SchemaInfo>,
     /// By their numbers.
@@ -65,12 +68,13 @@ pub(crate) struct Registered {
 impl Registered {
     fn new() -> Self {
         Self {
-            strings: HashMap::new(),
+            strings: Names::new(),
             categories: Categories::new(),
-            scopes: HashMap::new(),
+            scopes: Names::new(),
             schemas: HashMap::new(),
             enums: HashMap::new(),
-            counters: HashMap::new(),
+            counters: Names::new(),
+            counter_entries: HashMap::new(),
             enumerations: HashMap::new(),
             rows: HashMap::new(),
             schema_infos: HashMap::new(),
@@ -133,12 +137,8 @@ impl DomainState {
     /// The counter's name, for errors.
     pub(crate) fn counter_name(&self, id: u64) -> String {
         let registered = self.registered();
-        let name = registered
-            .counters
-            .iter()
-            .find(|(_, counter)| counter.id == id)
-            .map(|((name, _), _)| name);
-        name.map_or_else(|| format!("#{id}"), |name| name.to_string())
+        let name = registered.counters.name(id);
+        name.map_or_else(|| format!("#{id}"), |(name, _)| name.to_string())
     }
 }
 

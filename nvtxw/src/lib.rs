@@ -149,6 +149,7 @@ mod flex;
 mod id;
 mod layout;
 mod limit;
+mod names;
 mod owner;
 mod payload;
 mod plain;

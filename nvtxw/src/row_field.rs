@@ -1,5 +1,7 @@
 //! The fields of rows that only the run of a program makes known.
 
+use std::hash::{Hash, Hasher};
+
 use nvtxw_abi::{EntryPurpose, EntryRole, EntryType, EventKind, SchemaRole, TimestampRole, raw};
 
 use crate::counter_options::CounterSemantics;
@@ -11,7 +13,7 @@ use crate::time::Clock;
 ///
 /// None of them refers to memory elsewhere, so that whatever bytes a row holds, it can be written. Registered strings are
 /// for [`RecordLayout`](crate::RecordLayout).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum RowType {
@@ -109,7 +111,7 @@ impl RowType {
 }
 
 /// What a field is to its event.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FieldRole {
     None,
     Timestamp,
@@ -253,6 +255,23 @@ impl RowField {
             semantics: CounterSemantics::new(),
             clock: None,
         }
+    }
+
+    /// Hashes all parts, so that equal fields have equal hashes.
+    pub(crate) fn hash(&self, state: &mut impl Hasher) {
+        let Self {
+            name,
+            ty,
+            count,
+            role,
+            offset,
+            description,
+            hidden,
+            semantics,
+            clock,
+        } = self;
+        (name, ty, count, role, offset, description, hidden, clock).hash(state);
+        semantics.hash(state);
     }
 
     /// It is an array of `count` such values.

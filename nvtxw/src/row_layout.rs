@@ -1,5 +1,7 @@
 //! The layouts of rows that only the run of a program makes known.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use nvtxw_abi::{EventKind, SchemaRole};
 
 use crate::id::StaticId;
@@ -60,6 +62,21 @@ pub(crate) struct Placed {
 }
 
 impl RowLayout {
+    /// A number that equal layouts share, and others hardly ever.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let Self {
+            role,
+            fields,
+            packed,
+            size,
+            static_id,
+        } = self;
+        let mut hasher = DefaultHasher::new();
+        (role, packed, size, static_id).hash(&mut hasher);
+        fields.iter().for_each(|field| field.hash(&mut hasher));
+        hasher.finish()
+    }
+
     /// Rows that are events of this kind.
     pub const fn event(kind: EventKind) -> Self {
         Self::of(SchemaRole::Event(kind))
@@ -250,5 +267,52 @@ impl RowLayout {
                 | FieldRole::RangeId
         );
         matches!(self.role, SchemaRole::Event(_)) && is_time_or_id && role.belongs_to(self.role)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nvtxw_abi::Limit;
+
+    use super::*;
+    use crate::counter_options::CounterSemantics;
+
+    fn with_min(min: f64) -> RowLayout {
+        let semantics = CounterSemantics::new().min(Limit::F64(min));
+        RowLayout::counters().field(RowField::new("load", RowType::F64).semantics(semantics))
+    }
+
+    #[test]
+    fn equal_layouts_share_a_fingerprint_and_different_ones_do_not() {
+        assert_eq!(with_min(0.0), with_min(-0.0));
+        let field = || RowField::new("load", RowType::F64);
+        let of = |field| RowLayout::counters().field(field);
+        let layouts = [
+            of(field()),
+            of(field()).packed(),
+            of(field()).size(64),
+            RowLayout::payload().field(field()),
+            of(field()).field(RowField::new("other", RowType::F64)),
+            of(RowField::new("other", RowType::F64)),
+            of(RowField::new("load", RowType::F32)),
+            of(field().array(2)),
+            of(field().at(8)),
+            of(field().description("of all cores")),
+            of(field().hidden()),
+            of(field().timestamp()),
+            of(field().semantics(CounterSemantics::new().unit("%"))),
+            with_min(0.0),
+            with_min(1.0),
+        ];
+        for one in &layouts {
+            for other in &layouts {
+                assert_eq!(
+                    one == other,
+                    one.fingerprint() == other.fingerprint(),
+                    "{one:?}, {other:?}"
+                );
+            }
+        }
+        assert_eq!(with_min(0.0).fingerprint(), with_min(-0.0).fingerprint());
     }
 }

@@ -20,7 +20,7 @@ use crate::writer::Writer;
 use crate::{owner, text};
 
 /// A registered [`RowLayout`], as a small value to keep.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RowSchema {
     pub(crate) owner: Owner,
     pub(crate) id: u64,
@@ -177,7 +177,8 @@ impl Domain<'_> {
     pub(crate) fn row_schema(&mut self, name: &str, layout: &RowLayout) -> Result<RowSchema> {
         let owner = self.state.owner;
         let mut registered = self.state.registered();
-        let known = registered.rows.get(name).and_then(|layouts| {
+        let key = (name.into(), layout.fingerprint());
+        let known = registered.rows.get(&key).and_then(|layouts| {
             let same = |(registered, _): &&(RowLayout, RowSchema)| registered == layout;
             layouts.iter().find(same).map(|(_, schema)| *schema)
         });
@@ -221,7 +222,7 @@ impl Domain<'_> {
             row_size: size,
         };
         registered.schema_infos.insert(id, info);
-        let layouts = registered.rows.entry(name.into()).or_default();
+        let layouts = registered.rows.entry(key).or_default();
         layouts.push((layout.clone(), schema));
         Ok(schema)
     }

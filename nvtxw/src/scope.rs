@@ -28,12 +28,7 @@ impl Domain<'_> {
     /// As [`scope`](Domain::scope), and [`Error::Foreign`](crate::Error::Foreign) if the parent is a scope of another domain.
     pub fn scope_in(&mut self, parent: impl Into<ScopeParent>, path: &str) -> Result<Scope> {
         let parent = self.parent(parent.into(), path)?;
-        let known = self
-            .state
-            .registered()
-            .scopes
-            .get(&(parent, path.into()))
-            .copied();
+        let known = self.state.registered().scopes.id(&(parent, path.into()));
         match known {
             Some(id) => Ok(self.scope_of(id)),
             None => self.register_scope(parent, path, None),
@@ -51,12 +46,7 @@ impl Domain<'_> {
         path: &str,
     ) -> Result<Scope> {
         let parent = self.parent(parent.into(), path)?;
-        let known = self
-            .state
-            .registered()
-            .scopes
-            .get(&(parent, path.into()))
-            .copied();
+        let known = self.state.registered().scopes.id(&(parent, path.into()));
         match known {
             Some(known) => {
                 StaticId::same(Some(id), known.to_u64(), || format!("scope `{path}`"))?;

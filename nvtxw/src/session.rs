@@ -1,5 +1,6 @@
 //! Sessions.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,6 +34,8 @@ pub struct Session {
     name: Arc<str>,
     number: u64,
     domains: Vec<Arc<DomainState>>,
+    /// Indices of `domains`.
+    by_name: HashMap<Box<str>, u32>,
 }
 
 impl Session {
@@ -50,6 +53,7 @@ impl Session {
             name: name.into(),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             domains: Vec::new(),
+            by_name: HashMap::new(),
         })
     }
 
@@ -75,8 +79,8 @@ impl Session {
     /// # Errors
     /// [`Error::InteriorNul`], or [`Error::Call`] if the backend refuses.
     pub fn domain(&mut self, name: &str) -> Result<Domain<'_>> {
-        let index = match self.domains.iter().position(|domain| *domain.name == *name) {
-            Some(index) => index,
+        let index = match self.by_name.get(name) {
+            Some(&index) => index,
             None => {
                 let c_name = text::c_string(name, "domain name")?;
                 let handle = self
@@ -88,15 +92,17 @@ impl Session {
                             format!("domain `{name}` of session `{}`", self.name),
                         )
                     })?;
+                let index = self.domains.len() as u32;
                 self.domains
                     .push(DomainState::enter(name, handle, &self.name, self.number));
-                self.domains.len() - 1
+                self.by_name.insert(name.into(), index);
+                index
             }
         };
-        let state = &self.domains[index];
+        let state = &self.domains[index as usize];
         let id = DomainId {
             owner: state.owner,
-            index: index as u32,
+            index,
         };
         Ok(Domain::new(&self.live, state, id))
     }
@@ -163,19 +169,17 @@ impl Session {
     }
 
     /// The domain of this session that something of that kind belongs to.
-    pub(crate) fn domain_of(&self, owner: Owner, kind: &str) -> Result<&DomainState> {
-        if let Some(domain) = self.domains.iter().find(|domain| domain.owner == owner) {
-            return Ok(domain);
-        }
+    pub(crate) fn domain_of(&self, owner: Owner, kind: &str) -> Result<Arc<DomainState>> {
         let (object, place) = (format!("the given {kind}"), "it was asked for in");
-        Err(match owner::find(owner) {
-            Some(state) => self.foreign(object, &state, place),
-            None => Error::Foreign {
+        match owner::find(owner) {
+            Some(state) if state.session_number == self.number => Ok(state),
+            Some(state) => Err(self.foreign(object, &state, place)),
+            None => Err(Error::Foreign {
                 object,
                 owner: "a session that has ended".to_owned(),
                 place: format!("{place} session `{}`", self.name),
-            },
-        })
+            }),
+        }
     }
 
     #[cold]

@@ -41,7 +41,7 @@ impl Domain<'_> {
     pub fn string_bytes(&mut self, string: &[u8]) -> Result<RegisteredString> {
         let owner = self.state.owner;
         let mut registered = self.state.registered();
-        if let Some(&handle) = registered.strings.get(string) {
+        if let Some(handle) = registered.strings.id(string) {
             return Ok(RegisteredString { owner, handle });
         }
         let handle = self
@@ -56,7 +56,7 @@ impl Domain<'_> {
                     self.object("string", &String::from_utf8_lossy(string)),
                 )
             })?;
-        registered.strings.insert(string.into(), handle);
+        registered.strings.insert(string, handle);
         Ok(RegisteredString { owner, handle })
     }
 }
