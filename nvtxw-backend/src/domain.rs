@@ -12,7 +12,7 @@ use crate::list::List;
 use crate::lock::lock;
 use crate::raw::Promise;
 use crate::registry::Registry;
-use crate::resource::Resource;
+use crate::resource::{Resource, Resources};
 use crate::schema::Schema;
 use crate::scope::{Scope, ScopeRef};
 use crate::string::{Registered, Strings};
@@ -37,7 +37,7 @@ pub struct Domain {
     pub(crate) schemas_in_order: List<Arc<Schema>>,
     pub(crate) counters: Registry<Counter>,
     pub(crate) time_domains: Registry<TimeDomain>,
-    pub(crate) resources: Mutex<Vec<Resource>>,
+    pub(crate) resources: Mutex<Resources>,
 }
 
 /// What shares the namespace of schema IDs.
@@ -147,9 +147,14 @@ impl Domain {
         self.registered(handle).map(Registered::text)
     }
 
+    /// The resource that was registered last with this [kind](Resource::kind) and [identifier](Resource::identifier).
+    pub fn resource(&self, kind: i32, identifier: u64) -> Option<Resource> {
+        lock(&self.resources).get(kind, identifier).cloned()
+    }
+
     /// All resources so far, in the order of their registration.
     pub fn resources(&self) -> Vec<Resource> {
-        lock(&self.resources).clone()
+        lock(&self.resources).all().to_vec()
     }
 
     #[inline]

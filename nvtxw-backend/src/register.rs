@@ -56,7 +56,7 @@ pub(crate) fn resource(domain: &Domain, spec: &ResourceSpec<'_>) -> Result<()> {
         identifier: spec.identifier,
         name: name.map(Into::into),
     };
-    lock(&domain.resources).push(resource);
+    lock(&domain.resources).add(resource);
     Ok(())
 }
 

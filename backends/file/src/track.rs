@@ -544,15 +544,8 @@ fn os_number(number: u64) -> Option<u32> {
 
 /// The name that a domain has for a thread of the operating system.
 fn thread_name(domain: &Domain, thread: u32) -> Option<String> {
-    let resources = domain.resources();
-    let is_it = |kind, identifier| {
-        kind == ResourceType::NativeThread.to_raw() && identifier == u64::from(thread)
-    };
-    let named = resources
-        .iter()
-        .rev()
-        .find(|resource| is_it(resource.kind(), resource.identifier()));
-    named.and_then(|resource| resource.name().map(str::to_owned))
+    let resource = domain.resource(ResourceType::NativeThread.to_raw(), thread.into())?;
+    resource.name().map(str::to_owned)
 }
 
 impl Label {

@@ -413,6 +413,26 @@ fn resources_have_a_name_in_any_form() {
             .all(|resource| resource.kind() == NVTX_RESOURCE_TYPE_GENERIC_HANDLE)
     );
     assert!(resources.iter().all(|resource| resource.identifier() == 42));
+    let other = nvtxResourceAttributes_t {
+        identifier: nvtxResourceIdentifier_t { ullValue: 7 },
+        ..attr(NVTX_MESSAGE_TYPE_ASCII, ascii(c"other"))
+    };
+    member!(program, ResourceRegister(domain, &other)).expect("registered");
+    let seen = seen(&program, session, domain);
+    let name = |kind, identifier| {
+        seen.resource(kind, identifier)
+            .map(|it| it.name().map(str::to_owned))
+    };
+    assert_eq!(
+        name(NVTX_RESOURCE_TYPE_GENERIC_HANDLE, 42),
+        Some(None),
+        "the last one"
+    );
+    assert_eq!(
+        name(NVTX_RESOURCE_TYPE_GENERIC_HANDLE, 7),
+        Some(Some("other".to_owned()))
+    );
+    assert_eq!(name(NVTX_RESOURCE_TYPE_GENERIC_POINTER, 7), None);
 
     for (attr, reason) in [
         (
