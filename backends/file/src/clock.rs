@@ -11,8 +11,9 @@ mod reader;
 mod relation;
 mod route;
 mod time_map;
+mod way;
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
@@ -25,6 +26,7 @@ use self::ratio::Ratio;
 pub(crate) use self::relation::Line;
 use self::relation::{Contradiction, Relation};
 use self::route::Route;
+use self::way::Way;
 
 pub(crate) use self::reader::{ClockReader, Past, Tick};
 pub(crate) use self::time_map::{Side, TimeMap};
@@ -64,7 +66,7 @@ struct Clock {
     registered: Option<Arc<TimeDomain>>,
     /// The known clock that it is, unless relations of its own say more.
     stands_for: Option<TimestampType>,
-    relations: Vec<usize>,
+    way: Way,
     /// The last one that was asked for.
     route: Mutex<Option<Arc<Route>>>,
 }
@@ -231,9 +233,7 @@ impl State {
                 self.relations.push(Relation::new(pair, known));
                 let number = self.relations.len() - 1;
                 self.between.insert(pair, number);
-                for clock in pair {
-                    self.clocks[clock].relations.push(number);
-                }
+                self.join(number);
                 number
             }
         };
@@ -270,7 +270,7 @@ impl State {
     /// The clock whose relations count for `clock`: itself, or if it has none the known clock that it is.
     fn related(&self, clock: usize) -> usize {
         let known = &self.clocks[clock];
-        if !known.relations.is_empty() {
+        if known.is_related() {
             return clock;
         }
         let other = (known.stands_for).and_then(|of| self.numbers.get(&Key::Known(of.to_raw())));
@@ -287,43 +287,13 @@ impl State {
 
     fn find_route(&self, clock: usize) -> Route {
         let start = self.related(clock);
-        let (root, hops) = self.way(start);
+        let hops = self.hops(start);
         // A clock that stands for another one may know its own resolution.
-        let root = if hops.is_empty() { clock } else { root };
+        let root = match hops.is_empty() {
+            true => clock,
+            false => self.root(start),
+        };
         Route::new(hops, self.clocks[root].known, self.version)
-    }
-
-    /// The clock that is the time line of `start`, and how to get there: by the fewest hops, and of
-    /// as many by those over the least clocks.
-    fn way(&self, start: usize) -> (usize, Vec<(usize, usize)>) {
-        let mut came_from = HashMap::from([(start, None)]);
-        let mut next = VecDeque::from([start]);
-        let mut root = start;
-        while let Some(clock) = next.pop_front() {
-            if self.clocks[clock].rank < self.clocks[root].rank {
-                root = clock;
-            }
-            let neighbours = self.clocks[clock].relations.iter().map(|&number| {
-                let clocks = self.relations[number].clocks;
-                let from = usize::from(clocks[1] == clock);
-                let there = clocks[1 - from];
-                (self.clocks[there].rank, there, number, from)
-            });
-            for (_, there, number, from) in neighbours.collect::<BTreeSet<_>>() {
-                came_from.entry(there).or_insert_with(|| {
-                    next.push_back(there);
-                    Some((clock, number, from))
-                });
-            }
-        }
-        let mut hops = Vec::new();
-        let mut at = root;
-        while let Some((clock, number, from)) = came_from[&at] {
-            hops.push((number, from));
-            at = clock;
-        }
-        hops.reverse();
-        (root, hops)
     }
 }
 
@@ -362,7 +332,7 @@ impl Clock {
             rank,
             registered,
             stands_for,
-            relations: Vec::new(),
+            way: Way::new(number),
             route: Mutex::default(),
         }
     }

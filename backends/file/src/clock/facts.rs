@@ -35,7 +35,7 @@ impl Clocks {
     pub(crate) fn facts(&self) -> Vec<(String, Told)> {
         let state = self.read();
         let mut facts = Vec::new();
-        let told = |clock: &&Clock| !clock.rank.is_none() || !clock.relations.is_empty();
+        let told = |clock: &&Clock| !clock.rank.is_none() || clock.is_related();
         for (clock, number) in state.clocks.iter().filter(told).zip(0..) {
             state.tell_clock(clock, &format!("nvtxw.clock.{number}"), &mut facts);
         }
@@ -76,8 +76,8 @@ impl State {
             }
         }
         let number = self.related(clock.number);
-        if !self.clocks[number].relations.is_empty() {
-            let root = &self.clocks[self.way(number).0];
+        if self.clocks[number].is_related() {
+            let root = &self.clocks[self.root(number)];
             tell(".time_line", Told::Text(root.name.clone()));
         }
     }
