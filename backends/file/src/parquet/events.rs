@@ -1,5 +1,7 @@
 //! The tables that have a stream's events: that of all events, and those of schemas.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use super::builders::{EventRows, Spot, TypedRows};
@@ -40,6 +42,8 @@ pub(super) struct EventTables {
     events: (Table, EventRows),
     /// By the numbers that records have.
     typed: Vec<(Table, TypedRows)>,
+    /// Indices of `typed`, by the tables' names.
+    typed_numbers: HashMap<String, u32>,
 }
 
 impl EventTables {
@@ -47,6 +51,7 @@ impl EventTables {
         Self {
             events: (share.table(EVENTS, EventRows::schema()), EventRows::new()),
             typed: Vec::new(),
+            typed_numbers: HashMap::new(),
             share,
         }
     }
@@ -62,17 +67,18 @@ impl EventTables {
             return None;
         }
         let schema = TypedRows::schema(fields);
-        let table = self.share.dataset.table_of(name, &schema);
-        let mut table = self.share.table(&table, schema);
-        if let Some(known) = (self.typed.iter()).position(|(known, _)| known.is(&table)) {
-            return Some(known as u32);
-        }
+        let number = self.typed.len() as u32;
+        let name = match (self.typed_numbers).entry(self.share.dataset.table_of(name, &schema)) {
+            Entry::Occupied(known) => return Some(*known.get()),
+            Entry::Vacant(new) => new.insert_entry(number),
+        };
+        let mut table = self.share.table(name.key(), schema);
         // It has no rows of the epochs that were before.
         for _ in 0..self.events.0.epochs() {
             table.begin_epoch();
         }
         self.typed.push((table, TypedRows::new(columns)));
-        Some((self.typed.len() - 1) as u32)
+        Some(number)
     }
 
     /// Adds the event with the number `id`; `record` has its halves. Returns whether there are enough

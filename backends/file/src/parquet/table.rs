@@ -108,11 +108,6 @@ impl Table {
         }
     }
 
-    /// Whether the parts of both would be the same files.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        (&self.folder, &self.prefix) == (&other.folder, &other.prefix)
-    }
-
     /// Notes that the rows that follow have times that are known in another way.
     pub(super) fn begin_epoch(&mut self) {
         let state = self.parts.lock();
