@@ -1,6 +1,7 @@
 //! What is checked of what a producer registers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::CStr;
 
 use nvtxw_abi::IdClass;
@@ -23,8 +24,8 @@ pub(crate) struct Names {
     categories: HashMap<(u32, u32), Box<[u8]>>,
     /// IDs that nothing was registered under when they were used.
     missed: HashMap<(u32, IdKind, u64), Place>,
-    /// Those that something is registered under.
-    known: HashSet<(u32, IdKind, u64)>,
+    /// The first two domains that have something under an ID: any but the one that asks will do.
+    known: HashMap<(IdKind, u64), [u32; 2]>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -42,20 +43,13 @@ pub(crate) type Breach = (FindingKind, Place, String);
 
 impl Names {
     /// An ID was used that nothing is registered under in this domain. Returns the one of the other domains that has it.
-    pub(crate) fn miss(
-        &mut self,
-        domain: u32,
-        kind: IdKind,
-        id: u64,
-        place: Place,
-        others: impl Iterator<Item = u32>,
-    ) -> Option<u32> {
+    pub(crate) fn miss(&mut self, domain: u32, kind: IdKind, id: u64, place: Place) -> Option<u32> {
         let class = IdClass::of(id);
         if class == IdClass::Predefined {
             return None;
         }
-        let mut others = others.filter(|other| *other != domain);
-        let other = others.find(|other| self.known.contains(&(*other, kind, id)));
+        let known = self.known.get(&(kind, id));
+        let other = known.and_then(|known| known.iter().copied().find(|known| *known != domain));
         // Who uses an ID that the backend has picked in another domain means what is there, not what may get it here later.
         if class == IdClass::Static || other.is_none() {
             self.missed.entry((domain, kind, id)).or_insert(place);
@@ -98,7 +92,13 @@ impl Names {
             _ => None,
         };
         if let Some((kind, id)) = registered {
-            self.known.insert((index, kind, id));
+            match self.known.entry((kind, id)) {
+                Entry::Vacant(new) => drop(new.insert([index; 2])),
+                Entry::Occupied(mut known) if known.get()[0] == known.get()[1] => {
+                    known.get_mut()[1] = index;
+                }
+                Entry::Occupied(_) => {}
+            }
             if let Some(place) = self.missed.remove(&(index, kind, id)) {
                 let what =
                     format!("uses the ID {id}, under which {member} registers something later");

@@ -30,6 +30,8 @@ struct State {
     streams: HashMap<Box<str>, u32>,
     /// The domains by name.
     domains: HashMap<Box<str>, u32>,
+    /// Their names.
+    domain_names: HashMap<u32, Box<str>>,
     names: Names,
     opened: u32,
 }
@@ -50,10 +52,8 @@ impl State {
             &self.domains
         };
         let domain = *objects.get(object)?;
-        let others = self.domains.values().copied();
-        let other = self.names.miss(domain, kind, id, place, others)?;
-        let mut domains = self.domains.iter();
-        domains.find_map(|(name, index)| (*index == other).then(|| name.clone()))
+        let other = self.names.miss(domain, kind, id, place)?;
+        self.domain_names.get(&other).cloned()
     }
 }
 
@@ -117,6 +117,7 @@ impl Shared {
         if let Registration::Domain { .. } = registration {
             let name = domain.name().unwrap_or_default();
             state.domains.insert(name.into(), domain.index());
+            state.domain_names.insert(domain.index(), name.into());
         }
         (state.names).take(domain, registration, |breach| breaches.push(breach));
         drop(state);
