@@ -20,8 +20,7 @@ use crate::names::Names;
 use crate::plain::PlainSchemas;
 use crate::record::{Record, RecordLayout};
 use crate::register::Registrar;
-use crate::row_layout::RowLayout;
-use crate::rows::RowSchema;
+use crate::rows::Namesakes;
 use crate::table::SchemaTable;
 use crate::time::TimeDomainOptions;
 use crate::{StringHandle, owner};
@@ -56,7 +55,7 @@ pub(crate) struct Registered {
     /// Of enums whose values were given at run time.
     pub(crate) enumerations: HashMap<(Box<str>, EnumLayout), u64>,
     /// Of layouts that were given at run time, by their name and their fingerprint.
-    pub(crate) rows: HashMap<(Box<str>, u64), Vec<(RowLayout, RowSchema)>>,
+    pub(crate) rows: HashMap<(Box<str>, u64), Namesakes>,
     /// Of structs and layouts, by their numbers.
     pub(crate) schema_infos: HashMap<u64, SchemaInfo>,
     /// By their numbers.

@@ -146,6 +146,9 @@ impl RowSchema {
     }
 }
 
+/// Registered layouts with one name and one fingerprint: hardly ever more than one.
+pub(crate) type Namesakes = Vec<(RowLayout, RowSchema)>;
+
 impl DomainState {
     /// The schema's name, for errors.
     pub(crate) fn schema_name(&self, id: u64) -> String {
