@@ -1,13 +1,14 @@
 //! A backend that looks at all that reaches it, and counts it for the call that it came by.
 
 use std::cell::{Cell, RefCell};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::hint::black_box;
 use std::sync::{Arc, Once};
 
 use nvtxw_backend::{
     Backend, Counter, CounterBatch, CounterKind, Event, EventBatch, Field, FieldKind,
-    NoValueReason, PlainEvent, Refusal, RefusalCounts, Result, Schema, Session, SessionRequest,
-    Stream, StreamInfo, Text, Time, TimeRelation, Value, Visitor,
+    NoValueReason, PlainEvent, Refusal, RefusalCounts, Registered, Result, Schema, Session,
+    SessionRequest, Stream, StreamInfo, Text, Time, TimeRelation, Value, Visitor,
 };
 
 /// What reached the backend by one call.
@@ -41,8 +42,8 @@ pub struct Reached {
 pub enum Sight {
     /// What an event says of itself: message, colour, category, range ID, scope and time domains.
     Event(Option<String>, [Option<u64>; 6]),
-    /// A value, as text; of a float the bits.
-    Value(String),
+    /// A value: which variant of [`Value`] it is, and its bits or a hash of its content.
+    Value(u8, u128),
     Array(usize),
     Struct(u64),
     End,
@@ -369,6 +370,12 @@ impl Tour {
     }
 }
 
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
 fn sum(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| u64::from(*byte)).sum()
 }
@@ -391,12 +398,22 @@ impl Visitor for Tour {
             Value::Bytes(bytes) => (8, sum(bytes)),
         };
         black_box(looked_at);
-        self.sights.push(Sight::Value(match value {
-            Value::F32(value) => format!("f32 {:x}", value.to_bits()),
-            Value::F64(value) => format!("f64 {:x}", value.to_bits()),
-            Value::Enum { value, meaning } => format!("{value} of enum {}", meaning.id()),
-            value => format!("{value:?}"),
-        }));
+        let (variant, bits) = match value {
+            Value::I64(value) => (0, value as u128),
+            Value::U64(value) => (1, value.into()),
+            Value::I128(value) => (2, value as u128),
+            Value::U128(value) => (3, value),
+            Value::F32(value) => (4, value.to_bits().into()),
+            Value::F64(value) => (5, value.to_bits().into()),
+            Value::Char(value) => (6, value.into()),
+            Value::Address(value) => (7, value.into()),
+            Value::Text(text) => (8, hash(text).into()),
+            Value::Wide(text) => (9, hash(text.chars().collect::<Vec<_>>()).into()),
+            Value::Registered(string) => (10, hash(string.map(Registered::handle)).into()),
+            Value::Enum { value, meaning } => (11, hash((value, meaning.id())).into()),
+            Value::Bytes(bytes) => (12, hash(bytes).into()),
+        };
+        self.sights.push(Sight::Value(variant, bits));
         self.come_by(kind);
     }
 

@@ -17,7 +17,7 @@ use crate::memory::Memory;
 use crate::payload::{self, Piece};
 use crate::schema::{self, NAMES};
 use crate::show;
-use crate::side::{Side, expect};
+use crate::side::{Shared, Side, expect};
 use crate::table::{self, Answer, Table, member};
 
 /// What an input came to.
@@ -65,11 +65,23 @@ impl Decoded {
 /// Decodes arbitrary bytes under arbitrary schemas.
 ///
 /// # Panics
-/// If a refused event or sample reaches the backend or an accepted one does not, if the work is out of proportion to the bytes,
-/// or if a call fails for another reason than its arguments.
+/// If a rejected event or sample reaches the backend or an accepted one does not, if the work is out of proportion to the
+/// bytes, or if a call fails for another reason than its arguments.
 pub fn decode(input: &[u8]) -> Decoded {
+    run(input, false)
+}
+
+/// Does the same, and writes all of it to the built-in backend too, in any format. Reads the file, or replays the capture.
+///
+/// # Panics
+/// As [`decode`]; and if the built-in backend answers otherwise, or its file is not what it has to be.
+pub fn formats(input: &[u8]) -> Decoded {
+    run(input, true)
+}
+
+fn run(input: &[u8], has_twin: bool) -> Decoded {
     let mut choices = Choices::new(input);
-    let mut run = Run::begin(&mut choices);
+    let mut run = Run::begin(&mut choices, has_twin);
     for _ in 0..8 {
         if choices.is_used_up() {
             break;
@@ -93,6 +105,8 @@ pub struct Twin {
 pub struct Run {
     /// With the collector.
     pub main: Side,
+    /// The session of `main`.
+    shared: Shared,
     /// With the built-in backend, which gets the same calls.
     pub twin: Option<Twin>,
     pub memory: Memory,
@@ -100,18 +114,18 @@ pub struct Run {
     /// The schema of a mark with nothing but its time.
     pub mark: u64,
     pub decoded: Decoded,
-    /// Refused calls.
-    pub refused: u64,
+    /// Rejected calls.
+    rejected: u64,
 }
 
 impl Run {
-    fn begin(choices: &mut Choices<'_>) -> Self {
-        let (table, pointers) = match choices.below(3) {
-            0 | 1 => (Table::of_collector_in_process(), Pointers::Any),
-            _ => (Table::of_collector(), Pointers::Held),
+    fn begin(choices: &mut Choices<'_>, has_twin: bool) -> Self {
+        let pointers = match choices.below(3) {
+            0 | 1 => Pointers::Any,
+            _ => Pointers::Held,
         };
+        let shared = Shared::take(pointers == Pointers::Held);
         // It has the same promise of its producer, so that it must agree.
-        let has_twin = choices.one_in(2);
         let twin = has_twin.then(|| {
             let folder = Folder::new();
             let options: &[_] = match pointers {
@@ -143,7 +157,8 @@ impl Run {
             }
         });
         let mut run = Self {
-            main: Side::begin(table, c""),
+            main: shared.side(),
+            shared,
             twin,
             known: Known {
                 pointers,
@@ -151,7 +166,7 @@ impl Run {
             },
             mark: 0,
             decoded: Decoded::default(),
-            refused: 0,
+            rejected: 0,
             memory: Memory::default(),
         };
 
@@ -198,11 +213,8 @@ impl Run {
         run
     }
 
-    /// Ends the session; it was told of all that was refused.
     fn end(mut self) -> Decoded {
-        let ended = self.main.end();
-        expect(&ended);
-        assert_eq!(ended.reached.refusals.calls, self.refused);
+        self.shared.give_back(&self.main, self.rejected);
         if let Some(twin) = self.twin
             && twin.side.end().is_success()
         {
@@ -252,7 +264,7 @@ impl Run {
     fn answer(&mut self, call: &mut impl FnMut(&Side) -> i32) -> Answer {
         let answer = table::answer(None, || call(&self.main));
         assert_ne!(answer.code, ResultCode::FAILED, "{}", answer.reason);
-        self.refused += u64::from(!answer.is_success());
+        self.rejected += u64::from(!answer.is_success());
         answer
     }
 

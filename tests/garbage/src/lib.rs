@@ -33,6 +33,6 @@ mod world;
 
 use self::collector::PANIC;
 pub use self::collector::{KINDS, Kinds};
-pub use self::decoding::{Decoded, decode};
+pub use self::decoding::{Decoded, decode, formats};
 pub use self::entry::FORMS;
 pub use self::sequence::{MEMBERS, Successes, calls, files};
