@@ -11,7 +11,7 @@ use nvtxw_check::Report;
 use crate::Config;
 use crate::calls::{Begin, Finalize, Functions, LiveSession};
 use crate::error::{Error, Result};
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{Mutex, MutexGuard, ThreadKey, thread_key};
 use crate::text;
 
 /// What traces are written to: the embedded backend, one in a library, or one in this program.
@@ -20,7 +20,9 @@ use crate::text;
 /// the last `Backend` of it and the last session of those are gone; the library itself stays mapped until the process
 /// exits.
 ///
-/// Beginning and ending sessions of one backend is serialised here; everything else on different sessions may overlap.
+/// The sessions of a library begin and end one after the other: a thread waits here for the others. Everything else on different
+/// sessions may overlap, and so may the begin and the end of sessions of a backend in this program. A backend may
+/// begin and end further sessions of itself inside of its own functions; if it is a library, on the same thread only.
 ///
 /// ```
 /// # #[cfg(feature = "file")] {
@@ -46,19 +48,74 @@ struct Inner {
     begin: Begin,
     name: String,
     exclusive: bool,
-    sessions: Arc<Mutex<Sessions>>,
+    sessions: Arc<Sessions>,
     #[cfg(feature = "check")]
     report: Option<Report>,
     /// Dropped when nothing uses the library any more through this backend.
     _user: Option<LibraryUser>,
 }
 
-/// The sessions of a library that live.
+/// The sessions of a backend.
 #[derive(Default)]
 struct Sessions {
-    live: usize,
+    /// `None` if they may begin and end at the same time.
+    turn: Option<Turn>,
+    live: Mutex<Live>,
+}
+
+/// The sessions that live, or begin.
+#[derive(Default)]
+struct Live {
+    count: usize,
     /// One of them wants to be the only one.
     exclusive: bool,
+}
+
+impl Sessions {
+    fn one_by_one() -> Self {
+        Self {
+            turn: Some(Turn::default()),
+            live: Mutex::default(),
+        }
+    }
+
+    /// Runs a call that must not overlap others of its kind.
+    fn in_turn<R>(&self, call: impl FnOnce() -> R) -> R {
+        match &self.turn {
+            Some(turn) => turn.run(call),
+            None => call(),
+        }
+    }
+}
+
+/// Lets one thread at a time make calls. Calls inside of such a call are the called library's own doing.
+#[derive(Default)]
+struct Turn {
+    calls: Mutex<()>,
+    /// The thread that has locked `calls`.
+    thread: Mutex<Option<ThreadKey>>,
+}
+
+impl Turn {
+    fn run<R>(&self, call: impl FnOnce() -> R) -> R {
+        /// Also where the call panics.
+        struct Leave<'a>(&'a Turn);
+
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                *lock(&self.0.thread) = None;
+            }
+        }
+
+        let here = Some(thread_key());
+        if *lock(&self.thread) == here {
+            return call();
+        }
+        let _calls = lock(&self.calls);
+        *lock(&self.thread) = here;
+        let _leave = Leave(self);
+        call()
+    }
 }
 
 impl Backend {
@@ -157,31 +214,46 @@ impl Backend {
         &self.inner.begin
     }
 
-    /// Begins a session; no other session of the library begins or ends meanwhile.
+    /// Begins a session.
     pub(crate) fn begin_session(&self, name: &str, config: &Config) -> Result<LiveSession> {
         let c_name = text::c_string(name, "session name")?;
         let config = config.as_c_str();
-        let mut sessions = lock(&self.inner.sessions);
-        if sessions.exclusive || (self.inner.exclusive && sessions.live > 0) {
+        self.inner.sessions.in_turn(|| {
+            // It counts from now on: the backend may begin others inside of the call.
+            self.count_session(name)?;
+            LiveSession::begin(self.clone(), &c_name, config).map_err(|refusal| {
+                self.forget_session();
+                refusal.of("begin", format!("session `{name}`"))
+            })
+        })
+    }
+
+    fn count_session(&self, name: &str) -> Result<()> {
+        let mut live = lock(&self.inner.sessions.live);
+        if live.exclusive || (self.inner.exclusive && live.count > 0) {
             return Err(Error::Busy {
                 library: self.inner.name.clone(),
                 session: name.to_owned(),
             });
         }
-        let live = LiveSession::begin(self.clone(), &c_name, config)
-            .map_err(|refusal| refusal.of("begin", format!("session `{name}`")))?;
-        sessions.live += 1;
-        sessions.exclusive = self.inner.exclusive;
-        Ok(live)
+        live.count += 1;
+        live.exclusive = self.inner.exclusive;
+        Ok(())
     }
 
-    /// Runs the end of a session; no other session of the library begins or ends meanwhile.
+    fn forget_session(&self) {
+        let mut live = lock(&self.inner.sessions.live);
+        live.count -= 1;
+        live.exclusive = false;
+    }
+
+    /// Runs the end of a session.
     pub(crate) fn end_session<R>(&self, end: impl FnOnce() -> R) -> R {
-        let mut sessions = lock(&self.inner.sessions);
-        let result = end();
-        sessions.live -= 1;
-        sessions.exclusive = false;
-        result
+        self.inner.sessions.in_turn(|| {
+            let result = end();
+            self.forget_session();
+            result
+        })
     }
 }
 
@@ -198,19 +270,19 @@ impl fmt::Debug for Backend {
 pub(crate) struct LibraryUser {
     /// The address of the library's entry point: paths lie, links and copies of a path are one library.
     entry: usize,
-    sessions: Arc<Mutex<Sessions>>,
+    sessions: Arc<Sessions>,
     process: u32,
 }
 
 struct Library {
     users: usize,
     finalize: Option<Finalize>,
-    sessions: Arc<Mutex<Sessions>>,
+    sessions: Arc<Sessions>,
 }
 
 type Libraries = Mutex<BTreeMap<usize, Library>>;
 
-/// The libraries that are in use, by the address of their entry point.
+/// The libraries that are in use, by the address of their entry point. Not locked while a library's code runs.
 #[cfg(not(all(test, loom)))]
 static LIBRARIES: Libraries = Mutex::new(BTreeMap::new());
 
@@ -225,7 +297,7 @@ impl LibraryUser {
         let library = libraries.entry(entry).or_insert_with(|| Library {
             users: 0,
             finalize: None,
-            sessions: Arc::default(),
+            sessions: Arc::new(Sessions::one_by_one()),
         });
         library.users += 1;
         library.finalize = library.finalize.or(finalize);
@@ -236,29 +308,46 @@ impl LibraryUser {
         }
     }
 
-    /// Runs `call` while no library is entered or finalized.
-    pub(crate) fn while_locked<R>(&self, call: impl FnOnce() -> R) -> R {
-        let _libraries = lock(&LIBRARIES);
-        call()
+    /// Runs `call` while no session of the library begins or ends, and nobody finalizes it.
+    pub(crate) fn in_turn<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.sessions.in_turn(call)
+    }
+
+    /// Leaves the library, but not as its last user.
+    fn try_leave(&self) -> bool {
+        let mut libraries = lock(&LIBRARIES);
+        match libraries.get_mut(&self.entry) {
+            Some(library) if library.users == 1 => false,
+            Some(library) => {
+                library.users -= 1;
+                true
+            }
+            None => true,
+        }
+    }
+
+    /// Leaves the library, and finalizes it unless somebody has entered it meanwhile.
+    fn leave(&self) {
+        let finalize = lock(&LIBRARIES).get_mut(&self.entry).and_then(|library| {
+            library.users -= 1;
+            library.finalize.filter(|_| library.users == 0)
+        });
+        // Who enters now finds the library here, and waits for this thread before calling it.
+        if let Some(finalize) = finalize {
+            finalize.run();
+        }
+        let mut libraries = lock(&LIBRARIES);
+        if (libraries.get(&self.entry)).is_some_and(|library| library.users == 0) {
+            libraries.remove(&self.entry);
+        }
     }
 }
 
 impl Drop for LibraryUser {
     fn drop(&mut self) {
-        // In a forked child the library's state, and perhaps the lock, is the parent's.
-        if self.process != std::process::id() {
-            return;
-        }
-        let mut libraries = lock(&LIBRARIES);
-        let Some(library) = libraries.get_mut(&self.entry) else {
-            return;
-        };
-        library.users -= 1;
-        if library.users == 0
-            && let Some(library) = libraries.remove(&self.entry)
-            && let Some(finalize) = library.finalize
-        {
-            finalize.run();
+        // In a forked child the library's state, and perhaps a lock, is the parent's.
+        if self.process == std::process::id() && !self.try_leave() {
+            self.in_turn(|| self.leave());
         }
     }
 }

@@ -5,3 +5,23 @@ pub(crate) use std::sync::{Mutex, MutexGuard};
 
 #[cfg(all(test, loom))]
 pub(crate) use nvtxw_loom::sync::{Mutex, MutexGuard};
+
+/// What tells a thread from all others that live.
+#[cfg(not(all(test, loom)))]
+pub(crate) type ThreadKey = usize;
+
+/// The key of this thread: the address of something that it has. Unlike the standard library's ID it is there also while
+/// the thread ends.
+#[cfg(not(all(test, loom)))]
+pub(crate) fn thread_key() -> ThreadKey {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
+
+#[cfg(all(test, loom))]
+pub(crate) use nvtxw_loom::thread::ThreadId as ThreadKey;
+
+#[cfg(all(test, loom))]
+pub(crate) fn thread_key() -> ThreadKey {
+    nvtxw_loom::thread::current().id()
+}

@@ -79,7 +79,7 @@ impl Finalize {
     pub(crate) fn run(self) {
         // SAFETY:
         // - The library stays mapped until the process exits, and doesn't unwind (`Backend::load` requires it).
-        // - No session of it lives: `run` is called when its last user is gone, under the lock of the table of libraries.
+        // - No session of it lives: `run` is called when its last user is gone, and whoever enters meanwhile waits for its turn.
         unsafe { (self.0)() }
     }
 }
@@ -118,7 +118,7 @@ unsafe impl Send for LiveSession {}
 unsafe impl Sync for LiveSession {}
 
 impl LiveSession {
-    /// Begins a session. The caller holds the backend's lifecycle lock.
+    /// Begins a session. If the backend is a library, the caller sees to it that no other begins or ends.
     pub(crate) fn begin(
         backend: Backend,
         name: &CStr,
@@ -176,7 +176,8 @@ impl LiveSession {
             // SAFETY:
             // - The session has not ended: `ended` was false, and `end` and `drop` have it by value or `&mut`, so that no
             //   writer lives.
-            // - Lifecycle calls don't overlap: the backend's lock is held.
+            // - Ends of sessions overlap only in a backend in this program, which allows that (`InProcess::new` requires it), or
+            //   where a library makes this call inside of its own.
             unsafe { (self.functions.session_end)(self.handle) }
         });
         self.check(code)

@@ -230,7 +230,7 @@ unsafe fn from_interface(
     // Entered before the entry point is called: if that fails, the user that leaves again finalizes what it began.
     let user = LibraryUser::enter(get_interface as usize, finalize.map(Finalize));
     let mut table: *const c_void = std::ptr::null();
-    let code = user.while_locked(|| {
+    let code = user.in_turn(|| {
         // SAFETY:
         // - The caller vouches for the function, and `table` is a place of the right type.
         unsafe { get_interface(raw::NVTXW_INTERFACE_VERSION, &mut table) }

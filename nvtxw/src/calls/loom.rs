@@ -34,7 +34,7 @@ unsafe extern "C" fn finalize_other() {
 /// Loads the library, as `from_interface` does.
 fn load() -> LibraryUser {
     let user = LibraryUser::enter(7, Some(Finalize(finalize)));
-    user.while_locked(|| alone(|| READY.store(1, Ordering::Relaxed)));
+    user.in_turn(|| alone(|| READY.store(1, Ordering::Relaxed)));
     user
 }
 
