@@ -10,6 +10,7 @@ use crate::counter::Counter;
 use crate::enumeration::Enum;
 use crate::list::List;
 use crate::lock::lock;
+use crate::predefined::Predefined;
 use crate::raw::Promise;
 use crate::registry::Registry;
 use crate::resource::{Resource, Resources};
@@ -38,6 +39,7 @@ pub struct Domain {
     pub(crate) counters: Registry<Counter>,
     pub(crate) time_domains: Registry<TimeDomain>,
     pub(crate) resources: Mutex<Resources>,
+    pub(crate) predefined: Predefined,
 }
 
 /// What shares the namespace of schema IDs.
@@ -67,6 +69,7 @@ impl Domain {
             counters: Registry::new("counter"),
             time_domains: Registry::new("time domain"),
             resources: Mutex::default(),
+            predefined: Predefined::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, TryLockError};
 
-use crate::list::List;
+use crate::exit;
 use crate::lock::lock;
 use crate::log::Account;
 use crate::refusal::{Cause, Refusal, Result};
@@ -55,21 +55,35 @@ pub(crate) fn decode(kind: Kind, handle: u64) -> Option<(u32, u32)> {
         .then_some(((handle >> 32) as u32 & GENERATION_MASK, handle as u32))
 }
 
-/// All objects of one kind in the process. A slot serves many objects, one after the other, under handles that differ in
-/// their generation.
-pub(crate) struct Slots<T> {
-    kind: Kind,
-    slots: List<Slot<T>>,
-    free: Mutex<Vec<u32>>,
+/// What has handles of one kind.
+pub(crate) trait Object {
+    const KIND: Kind;
 }
 
+/// All objects of one kind in the process, `N` at most. A slot serves many objects, one after the other, under handles that
+/// differ in their generation.
+///
+/// The slots are part of the static that the table is, and all of its bytes are zero at first: those that are never used take no
+/// memory, and nothing has to be freed that a call of another thread may be reading.
+pub(crate) struct Slots<T, const N: usize> {
+    slots: [Slot<T>; N],
+    /// Number of slots that were ever used: the first ones. Changed only under the lock of `free`.
+    used: AtomicU32,
+    /// The first slot of those that are free again, counted from 1; 0 if there is none.
+    free: Mutex<u32>,
+}
+
+/// Threads that enter neighbouring slots don't share a cache line, nor two that processors fetch together.
+#[repr(align(128))]
 struct Slot<T> {
-    index: u32,
-    /// Of the object that is here now, or comes next. Changed only under the lock of `content`.
+    /// Of the object that is here now, or comes next. Changed only by who has the lock of `content`, or [retires](Slots::retire)
+    /// the object.
     generation: AtomicU32,
+    /// The next free slot, as `free` has the first. Used only under the lock of that.
+    next: AtomicU32,
     content: Mutex<Option<T>>,
     /// Generation of the object that is or was here last, and what is known of it.
-    known: Mutex<(u32, Known)>,
+    known: Mutex<Option<(u32, Known)>>,
 }
 
 /// What is known of an object, also while a call is inside it, and after it is gone.
@@ -82,61 +96,92 @@ pub(crate) struct Known {
 
 /// An object that this thread alone has entered.
 pub(crate) struct Entered<'a, T> {
-    slots: &'a Slots<T>,
-    slot: &'a Slot<T>,
+    place: Place<'a, T>,
     content: MutexGuard<'a, Option<T>>,
 }
 
-impl<T> Slots<T> {
+/// A slot, and what gives it out.
+struct Place<'a, T> {
+    slot: &'a Slot<T>,
+    index: u32,
+    free: &'a Mutex<u32>,
+}
+
+impl<T> Slot<T> {
     #[cfg(not(all(test, loom)))]
-    pub(crate) const fn new(kind: Kind) -> Self {
+    const fn new() -> Self {
         Self {
-            kind,
-            slots: List::new(),
-            free: Mutex::new(Vec::new()),
+            generation: AtomicU32::new(0),
+            next: AtomicU32::new(0),
+            content: Mutex::new(None),
+            known: Mutex::new(None),
+        }
+    }
+}
+
+impl<T: Object, const N: usize> Slots<T, N> {
+    #[cfg(not(all(test, loom)))]
+    pub(crate) const fn new() -> Self {
+        Self {
+            slots: [const { Slot::new() }; N],
+            used: AtomicU32::new(0),
+            free: Mutex::new(0),
         }
     }
 
     #[cfg(all(test, loom))]
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            kind,
-            slots: List::new(),
-            free: Mutex::new(Vec::new()),
+            slots: std::array::from_fn(|_| Slot {
+                generation: AtomicU32::new(0),
+                next: AtomicU32::new(0),
+                content: Mutex::new(None),
+                known: Mutex::new(None),
+            }),
+            used: AtomicU32::new(0),
+            free: Mutex::new(0),
         }
     }
 
     /// Gives `object` a handle.
     pub(crate) fn insert(&self, known: Known, object: T) -> Result<u64> {
-        let free = lock(&self.free).pop();
-        let slot = match free {
-            Some(index) => self.slots.get(index),
-            None => self.slots.push_with(|index| Slot {
-                index,
-                generation: AtomicU32::new(1),
-                content: Mutex::new(None),
-                known: Mutex::default(),
-            }),
-        };
-        let slot = slot.ok_or_else(|| {
+        let kind = T::KIND;
+        let index = self.take_free().ok_or_else(|| {
             Refusal::failed(format!(
-                "the process holds too many {}s; end some",
-                self.kind.name()
+                "the process holds {N} {kind}s, which is the most: end some",
+                kind = kind.name()
             ))
         })?;
+        let slot = &self.slots[index as usize];
         let mut content = lock(&slot.content);
         let generation = slot.generation.load(Ordering::Relaxed);
-        *lock(&slot.known) = (generation, known);
+        *lock(&slot.known) = Some((generation, known));
         *content = Some(object);
-        Ok(encode(self.kind, generation, slot.index))
+        Ok(encode(kind, generation, index))
+    }
+
+    /// A slot that nothing is in.
+    fn take_free(&self) -> Option<u32> {
+        let mut free = lock(&self.free);
+        if let Some(index) = free.checked_sub(1) {
+            *free = self.slots[index as usize].next.load(Ordering::Relaxed);
+            return Some(index);
+        }
+        let index = self.used.load(Ordering::Relaxed);
+        if index as usize == N {
+            return None;
+        }
+        self.used.store(index + 1, Ordering::Relaxed);
+        Some(index)
     }
 
     /// Enters the object, without waiting: who finds another call inside is refused.
     #[inline(always)]
     pub(crate) fn enter(&self, handle: u64) -> Result<Entered<'_, T>> {
-        let Some((slot, generation)) = self.find(handle) else {
+        let Some((place, generation)) = self.find(handle) else {
             return Err(self.unknown(handle));
         };
+        let slot = place.slot;
         let content = match slot.content.try_lock() {
             Err(TryLockError::Poisoned(content)) => Ok(content.into_inner()),
             content => content,
@@ -145,45 +190,99 @@ impl<T> Slots<T> {
             Ok(content)
                 if content.is_some() && slot.generation.load(Ordering::Relaxed) == generation =>
             {
-                Ok(Entered {
-                    slots: self,
-                    slot,
-                    content,
-                })
+                Ok(Entered { place, content })
             }
             Ok(_) => Err(self.unknown(handle)),
             Err(_) if slot.generation.load(Ordering::Acquire) != generation => {
                 Err(self.unknown(handle))
             }
-            Err(_) => Err(self.busy()),
+            Err(_) => Err(busy(T::KIND)),
         }
     }
 
     /// What is known of the object, also after it is gone.
     pub(crate) fn known(&self, handle: u64) -> Option<Known> {
-        let (slot, generation) = self.find(handle)?;
-        let known = lock(&slot.known);
-        (known.0 == generation).then(|| known.1.clone())
+        let (place, generation) = self.find(handle)?;
+        let known = lock(&place.slot.known);
+        let (of, known) = known.as_ref()?;
+        (*of == generation).then(|| known.clone())
+    }
+
+    /// Forgets what is known of objects that are gone.
+    pub(crate) fn forget_gone(&self) {
+        for slot in self.used_slots() {
+            // One that a call is inside is not gone.
+            if let Ok(content) = slot.content.try_lock()
+                && content.is_none()
+            {
+                *lock(&slot.known) = None;
+            }
+        }
+    }
+
+    /// The objects that no call is inside, with their handles.
+    #[cfg_attr(all(test, loom), allow(dead_code))]
+    pub(crate) fn idle(&self) -> Vec<(u64, T)>
+    where
+        T: Clone,
+    {
+        let slots = self.used_slots().zip(0..);
+        let idle = slots.filter_map(|(slot, index)| {
+            let content = slot.content.try_lock().ok()?;
+            let generation = slot.generation.load(Ordering::Relaxed);
+            Some((encode(T::KIND, generation, index), content.clone()?))
+        });
+        idle.collect()
+    }
+
+    /// Makes the handle stale while a call is inside the object, which stays there.
+    pub(crate) fn retire(&self, handle: u64) {
+        if let Some((place, generation)) = self.find(handle) {
+            // Where that fails, it is stale already.
+            let _ = place.slot.generation.compare_exchange(
+                generation,
+                generation + 1,
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+        }
+    }
+
+    fn used_slots(&self) -> impl Iterator<Item = &Slot<T>> {
+        let used = self.used.load(Ordering::Relaxed);
+        self.slots.iter().take(used as usize)
     }
 
     #[inline]
-    fn find(&self, handle: u64) -> Option<(&Slot<T>, u32)> {
-        let (generation, index) = decode(self.kind, handle)?;
-        Some((self.slots.get(index)?, generation))
+    fn find(&self, handle: u64) -> Option<(Place<'_, T>, u32)> {
+        let (generation, index) = decode(T::KIND, handle)?;
+        let place = Place {
+            slot: self.slots.get(index as usize)?,
+            index,
+            free: &self.free,
+        };
+        Some((place, generation))
     }
 
     #[cold]
     fn unknown(&self, handle: u64) -> Refusal {
-        let kind = self.kind.name();
+        let kind = T::KIND.name();
+        let was_given_out = decode(T::KIND, handle)
+            .is_some_and(|(_, index)| index < self.used.load(Ordering::Relaxed));
+        if was_given_out && exit::is_exiting() {
+            return Refusal::failed(format!(
+                "the process is exiting, which has ended this {kind} (handle {handle:#x}): end sessions before the process exits"
+            ));
+        }
         Refusal::invalid(match (handle, Kind::of(handle)) {
             (0, _) => format!("the {kind} handle is null"),
-            (_, Some(other)) if other != self.kind => {
+            (_, Some(other)) if other != T::KIND => {
                 format!(
                     "{handle:#x} is no {kind} handle, but that of a {}",
                     other.name()
                 )
             }
-            _ if self.find(handle).is_some() => {
+            _ if was_given_out => {
                 format!("the {kind} handle {handle:#x} is stale: its {kind} has ended")
             }
             _ => format!("{handle:#x} is no {kind} handle: none such was given out"),
@@ -191,26 +290,17 @@ impl<T> Slots<T> {
         .because(Cause::Handle)
     }
 
-    #[cold]
-    fn busy(&self) -> Refusal {
-        let kind = self.kind.name();
-        Refusal::failed(format!(
-            "another call is inside this {kind}: calls on one {kind} must not overlap, nor come from inside the backend"
-        ))
-        .because(Cause::Overlap)
-    }
-
     /// A clone of the object.
     pub(crate) fn get(&self, handle: u64) -> Result<T>
     where
         T: Clone,
     {
-        let Some((slot, generation)) = self.find(handle) else {
+        let Some((place, generation)) = self.find(handle) else {
             return Err(self.unknown(handle));
         };
-        let content = lock(&slot.content);
+        let content = lock(&place.slot.content);
         match &*content {
-            Some(object) if slot.generation.load(Ordering::Relaxed) == generation => {
+            Some(object) if place.slot.generation.load(Ordering::Relaxed) == generation => {
                 Ok(object.clone())
             }
             _ => Err(self.unknown(handle)),
@@ -219,33 +309,36 @@ impl<T> Slots<T> {
 
     /// Makes the handle stale. Returns the object, or `None` if it was stale already.
     pub(crate) fn remove(&self, handle: u64) -> Option<T> {
-        let (slot, generation) = self.find(handle)?;
-        let content = lock(&slot.content);
-        if content.is_none() || slot.generation.load(Ordering::Relaxed) != generation {
+        let (place, generation) = self.find(handle)?;
+        let content = lock(&place.slot.content);
+        if content.is_none() || place.slot.generation.load(Ordering::Relaxed) != generation {
             return None;
         }
-        Some(
-            Entered {
-                slots: self,
-                slot,
-                content,
-            }
-            .remove(),
-        )
+        Some(Entered { place, content }.remove())
     }
+}
+
+#[cold]
+fn busy(kind: Kind) -> Refusal {
+    let kind = kind.name();
+    Refusal::failed(format!(
+        "another call is inside this {kind}: calls on one {kind} must not overlap, nor come from inside the backend"
+    ))
+    .because(Cause::Overlap)
 }
 
 impl<T> Entered<'_, T> {
     /// Makes the handle stale, and returns the object.
     pub(crate) fn remove(mut self) -> T {
         let object = self.content.take().expect("an entered slot is not empty");
-        let generation = self.slot.generation.load(Ordering::Relaxed);
-        self.slot
-            .generation
-            .store(generation + 1, Ordering::Release);
+        let Place { slot, index, free } = self.place;
+        let generation = slot.generation.load(Ordering::Relaxed);
+        slot.generation.store(generation + 1, Ordering::Release);
         // A slot whose generations are used up is never used again: a stale handle must not come true.
         if generation + 1 < GENERATION_MASK {
-            lock(&self.slots.free).push(self.slot.index);
+            let mut free = lock(free);
+            slot.next.store(*free, Ordering::Relaxed);
+            *free = index + 1;
         }
         object
     }

@@ -49,6 +49,11 @@ impl Account {
         let _ = self.open.set(Arc::downgrade(session));
     }
 
+    /// The name of the session; empty if it has none.
+    pub(crate) fn session(&self) -> &str {
+        self.session.as_deref().unwrap_or_default()
+    }
+
     fn report<'a>(
         &'a self,
         member: &'static str,
@@ -59,7 +64,7 @@ impl Account {
         Report {
             member,
             object,
-            session: self.session.as_deref().unwrap_or_default(),
+            session: self.session(),
             refusal,
             is_refused,
         }

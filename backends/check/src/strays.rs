@@ -29,7 +29,6 @@ impl Strays {
             last: Mutex::new(None),
         });
         let mut all = lock(&ALL);
-        all.retain(|strays| strays.strong_count() > 0);
         all.push(Arc::downgrade(&strays));
         strays
     }
@@ -46,6 +45,17 @@ impl Strays {
         });
         if let Some(last) = last {
             last.refused(refused);
+        }
+    }
+}
+
+impl Drop for Strays {
+    fn drop(&mut self) {
+        let mut all = lock(&ALL);
+        all.retain(|strays| strays.strong_count() > 0);
+        // Nothing frees the memory of a static when its library is unloaded.
+        if all.is_empty() {
+            *all = Vec::new();
         }
     }
 }

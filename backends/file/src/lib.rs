@@ -73,7 +73,8 @@
 //!   `nvtxw.end_without_start`, `nvtxw.contradicting_relations`, `nvtxw.before_sync`, `nvtxw.refused`,
 //!   `nvtxw.outside_base`, `nvtxw.left_open`; and
 //!   `nvtxw.refused_calls` (all calls of the session that were refused, whatever they were about) and
-//!   `nvtxw.left_out` (bad events and samples in batches whose good ones were taken).
+//!   `nvtxw.left_out` (bad events and samples in batches whose good ones were taken), and
+//!   `nvtxw.skipped_streams` (streams that a call was inside of when the process exited without ending the session).
 //!
 //! # Clocks
 //!
@@ -253,7 +254,9 @@
 //!
 //! # When something goes wrong
 //!
-//! - **A kill, an abort, an exit without an end.** The file opens, and has all that was written: of
+//! - **An exit without an end.** The exit of the process ends the session: the file is complete, as after `SessionEnd`. Only a
+//!   stream that a call is still inside of loses its window; it is counted in `nvtxw.skipped_streams`.
+//! - **A kill, an abort.** The file opens, and has all that was written: of
 //!   each stream at most the window is missing, with the half that was waiting for another stream, and with `flush_interval` only what came within that
 //!   time. A packet at the end of the file may be cut: readers
 //!   skip it. Ranges whose end was not written yet are open. While the session's end puts the file in

@@ -227,6 +227,7 @@ impl<F: Format> SessionIn<F> {
         self.note_counts([
             ("nvtxw.refused_calls", counts.calls),
             ("nvtxw.left_out", counts.left_out),
+            ("nvtxw.skipped_streams", counts.skipped_streams),
         ]);
     }
 

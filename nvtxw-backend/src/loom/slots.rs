@@ -6,7 +6,7 @@ use nvtxw_abi::ResultCode;
 use nvtxw_loom::model;
 
 use super::both;
-use crate::handle::{Kind, Known, Slots};
+use crate::handle::{Kind, Known, Object};
 use crate::sync::atomic::{AtomicU32, Ordering};
 
 fn known(name: &str) -> Known {
@@ -16,9 +16,24 @@ fn known(name: &str) -> Known {
     }
 }
 
+/// A table that is full with three objects.
+type Slots<T> = crate::handle::Slots<T, 3>;
+
+impl Object for AtomicU32 {
+    const KIND: Kind = Kind::Stream;
+}
+
+impl Object for &'static str {
+    const KIND: Kind = Kind::Stream;
+}
+
+impl Object for u32 {
+    const KIND: Kind = Kind::Stream;
+}
+
 /// A table with one object in it.
-fn slots<T>(object: T) -> (Arc<Slots<T>>, u64) {
-    let slots = Slots::new(Kind::Stream);
+fn slots<T: Object>(object: T) -> (Arc<Slots<T>>, u64) {
+    let slots = Slots::new();
     let handle = slots.insert(known("first"), object).expect("room");
     (Arc::new(slots), handle)
 }
@@ -154,5 +169,31 @@ fn a_slot_is_free_again_when_its_object_is_gone() {
         assert!([handle, second].iter().all(|other| *other != third));
         assert_eq!(slots.get(second).ok(), Some(2));
         assert_eq!(slots.get(third).ok(), Some(3));
+    });
+}
+
+#[test]
+fn a_retired_object_is_entered_by_no_later_call() {
+    model(["was inside", "came later"], |outcomes| {
+        let (slots, handle) = slots("first");
+        let [inside, later] = outcomes.clone();
+        both(
+            &slots,
+            move |slots| slots.retire(handle),
+            move |slots| match slots.enter(handle) {
+                Ok(object) => {
+                    assert_eq!(*object, "first");
+                    inside.met();
+                }
+                Err(refusal) => {
+                    assert_eq!(refusal.code(), ResultCode::INVALID_ARGUMENT);
+                    later.met();
+                }
+            },
+        );
+        assert!(slots.enter(handle).is_err());
+        // What was known of it is not that of the next object.
+        let second = slots.insert(known("second"), "second").expect("room");
+        assert_eq!(slots.get(second).ok(), Some("second"));
     });
 }

@@ -18,7 +18,8 @@ use crate::raw::outside::Promise;
 use crate::raw::trampoline::{On, call, put, table};
 use crate::raw::views;
 use crate::refusal::{Refusal, Result};
-use crate::session;
+use crate::session::{self, DOMAINS, SESSIONS};
+use crate::stream::STREAMS;
 use crate::sync::Mutex;
 
 /// Hands a backend to a producer in the same program. Instances are independent of each other, and need no library to be
@@ -154,6 +155,9 @@ impl Library {
     pub fn finalize(&self) {
         let instance = lock(&self.instance).take();
         drop(instance);
+        STREAMS.forget_gone();
+        DOMAINS.forget_gone();
+        SESSIONS.forget_gone();
     }
 
     pub(crate) fn instance(&self) -> Result<Arc<Instance>> {

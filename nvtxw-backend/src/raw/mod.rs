@@ -3,6 +3,8 @@
 
 #![allow(unsafe_code)]
 
+#[cfg(not(all(test, loom)))]
+mod exit;
 mod instance;
 mod nodes;
 mod onward;
@@ -12,6 +14,8 @@ mod semantics;
 mod trampoline;
 mod views;
 
+#[cfg(not(all(test, loom)))]
+pub(crate) use self::exit::set_exit_hook;
 pub(crate) use self::onward::{DomainHandle, Onward, SessionHandle, StreamHandle};
 pub(crate) use self::outside::{Outside, Promise, TEXT_LIMIT};
 pub(crate) use self::payload::{CounterBatchArg, EventBatchArg, PayloadArg};

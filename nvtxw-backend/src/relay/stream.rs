@@ -10,7 +10,6 @@ use crate::call::{EventBatchCall, EventCall, FlexData, Memory, PayloadBytes, Wri
 use crate::data::{Data, Flex, Steps};
 use crate::domain::Domain;
 use crate::event::Payload;
-use crate::predefined;
 use crate::raw::{Onward, StreamHandle};
 use crate::refusal::{Refusal, Result};
 use crate::relay::Origin;
@@ -259,8 +258,9 @@ impl RelayStream {
     /// A payload as it is walked through.
     pub(super) fn payload<'a>(&'a self, payload: &PayloadBytes<'a>) -> Result<Payload<'a>> {
         let PayloadBytes { schema, bytes, .. } = *payload;
+        let predefined = &self.domain.known.predefined;
         if bytes.is_empty() && !payload.is_terminated {
-            return Ok(predefined::blob(bytes));
+            return Ok(predefined.blob(bytes));
         }
         if let Some((schema, _)) = self.domain.places(schema) {
             if bytes.len() < schema.size {
@@ -274,7 +274,7 @@ impl RelayStream {
         }
         match EntryType::from_raw(schema) {
             Some(_) => {
-                let schema = predefined::schema(schema)?;
+                let schema = predefined.schema(schema)?;
                 let count = match schema.plan.whole_text {
                     Some(_) => None,
                     None => Some(bytes.len() / schema.size().max(1)).filter(|count| *count != 1),
@@ -285,7 +285,7 @@ impl RelayStream {
                     count,
                 })
             }
-            None => Ok(predefined::blob(bytes)),
+            None => Ok(predefined.blob(bytes)),
         }
     }
 

@@ -47,7 +47,8 @@ fn refusals_are_counted_for_the_session() {
         [RefusalCounts {
             calls: 6,
             unsupported: 1,
-            left_out: 2
+            left_out: 2,
+            skipped_streams: 0,
         }]
     );
 }

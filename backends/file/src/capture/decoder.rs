@@ -93,6 +93,8 @@ impl<'a> Body<'a> {
                 calls: self.u64()?,
                 unsupported: self.u64()?,
                 left_out: self.u64()?,
+                // The call that reports each of them is a record of its own.
+                skipped_streams: 0,
             }),
             Kind::Domain
             | Kind::Category
