@@ -26,6 +26,8 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 /// [`end`](Session::end) is the flush: it says that all data is in, and reports what went wrong with it. Dropping the
 /// session ends it too, and the error, if there is one, is lost.
 ///
+/// Backends made with this project's SDK end the sessions that are still open, in a `static` for example, when the process exits.
+///
 /// In a forked child process, a session of the parent can't be ended: dropping it does nothing there. The child must not
 /// write through it either: what it wrote would be lost, or would get between the parent's data.
 #[derive(Debug)]

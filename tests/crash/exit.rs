@@ -1,11 +1,13 @@
 //! Programs that end without ending their session, that fork, and that panic.
 
+use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use nvtxw::Error;
+use nvtxw::{Error, Session};
 
 use crate::child::{Running, run};
 use crate::format::{ALL, Format};
@@ -55,18 +57,86 @@ pub fn leave(path: &Path, how: &str) {
     load.write(COUNT);
     match how {
         "exit" => std::process::exit(0),
+        "return" => forget(load),
         _ => std::process::abort(),
     }
 }
 
+/// Leaves while threads write.
+pub fn leave_beside_writers(path: &Path) {
+    let Load { session, streams } = begin(path, "0");
+    let session: &Session = Box::leak(Box::new(session));
+    let (writing, is_writing) = mpsc::channel();
+    for mut stream in streams {
+        let writing = writing.clone();
+        std::thread::spawn(move || {
+            stream.write(session, COUNT).unwrap();
+            writing.send(()).unwrap();
+            // Until the exit has ended the session.
+            while stream.write(session, 16).is_ok() {}
+        });
+    }
+    for _ in KINDS {
+        is_writing.recv().unwrap();
+    }
+    std::process::exit(0);
+}
+
+/// Leaves, after a forked child has.
+pub fn leave_after_a_child(path: &Path) {
+    let mut load = begin(path, "0");
+    load.write(COUNT);
+    assert_eq!(fork_and_wait(|| ()), 0);
+    load.write(COUNT);
+    forget(load);
+}
+
 #[test]
-fn what_was_flushed_is_there_after_an_exit_without_an_end() {
-    for (plan, format) in plans(["exit", "abort"]) {
+fn what_was_flushed_is_there_after_an_abort() {
+    for format in ALL {
         let dir = TempDir::new();
         let path = format.path(dir.path());
-        let ended = Running::start(plan, &path, |_| {}).wait();
-        assert_eq!(ended.status.success(), plan == "exit", "{}", ended.status);
+        let ended = Running::start("abort", &path, |_| {}).wait();
+        assert!(!ended.status.success(), "{}", ended.status);
         check(&path, COUNT, format.waiting(WINDOW));
+    }
+}
+
+#[test]
+fn an_exit_ends_the_session() {
+    let counts = [
+        ("exit", COUNT),
+        ("return", COUNT),
+        ("return after a child", 2 * COUNT),
+    ];
+    for (plan, count) in counts {
+        for format in ALL {
+            let dir = TempDir::new();
+            let path = format.path(dir.path());
+            run(plan, &path, &[]).unwrap();
+            let trace = format.read(&path);
+            for kind in KINDS {
+                assert_eq!(
+                    gapless(&found(&trace, kind), kind),
+                    count,
+                    "{plan}: {kind:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_exit_beside_writers_leaves_a_whole_file() {
+    for format in ALL {
+        let dir = TempDir::new();
+        let path = format.path(dir.path());
+        run("exit beside writers", &path, &[]).unwrap();
+        let trace = format.read(&path);
+        for kind in KINDS {
+            let held = gapless(&found(&trace, kind), kind);
+            assert!(held >= COUNT, "{kind:?}: {held}");
+        }
     }
 }
 

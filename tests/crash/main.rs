@@ -54,7 +54,9 @@ fn child() {
         "more tables than files" => limit::write_more_tables_than_files(&path),
         #[cfg(feature = "parquet")]
         "tables without file handles" => limit::write_tables_without_handles(&path),
-        "exit" | "abort" => exit::leave(&path, &plan),
+        "exit" | "return" | "abort" => exit::leave(&path, &plan),
+        "exit beside writers" => exit::leave_beside_writers(&path),
+        "return after a child" => exit::leave_after_a_child(&path),
         "fork" => exit::fork(&path, "0"),
         "fork, beside writers" => exit::fork_beside_writers(&path),
         "fork, flushed" => exit::fork(&path, "1"),
