@@ -50,7 +50,7 @@ needs_python() {
 needs_headers() {
     [ ! -d "$headers/include" ] || return 0
     needs_python
-    "$python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: -d target/ci nvtx==0.2.17
+    "$python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary nvtx -d target/ci nvtx==0.2.17
     tar -xzf "$headers.tar.gz" -C target/ci
 }
 
@@ -375,7 +375,7 @@ step_features() {
 
 step_kills() { NVTXW_KILLS=200 cargo test "${everything[@]}" --test crash -- --nocapture; }
 
-# Random tests with ten times the seeds.
+# Random tests with five times the seeds.
 step_random() { NVTXW_LONG=1 cargo test "${everything[@]}" --test trace; }
 
 step_fuzz_long() {
