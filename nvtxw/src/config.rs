@@ -182,7 +182,7 @@ mod tests {
                 error,
                 format!(
                     "the session config can't have the key `{}`: {problem}",
-                    trim(key)
+                    nvtxw_abi::OneLine(trim(key))
                 )
             );
         }
