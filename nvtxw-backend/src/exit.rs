@@ -21,7 +21,7 @@ use crate::stream::{OpenStream, STREAMS};
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Longest wait for the end of a session that a call is inside of.
-const LIMIT: Duration = Duration::from_secs(1);
+const LIMIT: Duration = Duration::from_secs(10);
 
 static BEGUN: AtomicBool = AtomicBool::new(false);
 
