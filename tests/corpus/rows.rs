@@ -265,18 +265,34 @@ fn track(line: &Line, trace: &Trace, out: &mut String) {
     let options = line.options().expect("what the track is");
     check_keys(
         options,
-        &[&["unit", "multiplier", "incremental", "description", "owner"]],
+        &[&[
+            "unit",
+            "multiplier",
+            "incremental",
+            "description",
+            "name",
+            "owner",
+        ]],
         &line.at,
     );
-    let mut tracks = trace
-        .tracks
-        .iter()
-        .filter(|(uuid, _)| json!(trace.path(**uuid)) == *line.any(0))
-        .peekable();
+    let all = trace.tracks.iter();
+    let all = all.filter(|(uuid, _)| json!(trace.path(**uuid)) == *line.any(0));
+    // A process, its main thread and their rows have one path.
+    let (owners, rows): (Vec<_>, Vec<_>) = all
+        .map(|(_, track)| track)
+        .partition(|track| track.owner.is_some());
+    if let Some(owner) = options.get("owner") {
+        if !owners.iter().any(|track| json!(track.owner) == *owner) {
+            let found: Vec<_> = owners.iter().map(|track| &track.owner).collect();
+            let _ = writeln!(out, "{}: owners are {found:?}", line.at);
+        }
+        return;
+    }
+    let mut tracks = rows.into_iter().peekable();
     if tracks.peek().is_none() {
         let _ = writeln!(out, "{}: no track {}", line.at, line.any(0));
     }
-    for (_, track) in tracks {
+    for track in tracks {
         let unit = match (track.unit, &*track.unit_name) {
             (0, name) => name,
             (1, _) => "ns",
@@ -289,7 +305,7 @@ fn track(line: &Line, trace: &Trace, out: &mut String) {
             "multiplier": track.multiplier,
             "incremental": track.is_incremental,
             "description": track.description,
-            "owner": track.owner,
+            "name": track.name,
         });
         for (key, value) in options {
             if found[key] != *value {
@@ -301,21 +317,24 @@ fn track(line: &Line, trace: &Trace, out: &mut String) {
 
 /// The order in which siblings are shown.
 fn order(line: &Line, trace: &Trace, out: &mut String) {
-    let mut shown: Vec<_> = trace
-        .tracks
-        .iter()
-        .map(|(uuid, track)| (trace.path(*uuid), track.rank))
-        .collect();
-    shown.retain(|(path, _)| {
-        path.split_last()
-            .is_some_and(|(_, parent)| json!(parent) == *line.any(0))
-    });
-    shown.sort_by_key(|(_, rank)| *rank);
-    let mut names: Vec<_> = shown
-        .into_iter()
-        .filter_map(|(mut path, _)| path.pop())
-        .collect();
-    names.dedup();
+    let ranks = |uuid: &u64| {
+        let (mut ranks, mut at) = (Vec::new(), *uuid);
+        while let Some(track) = trace.tracks.get(&at) {
+            ranks.insert(0, track.rank);
+            at = track.parent;
+        }
+        ranks
+    };
+    let mut uuids: Vec<_> = trace.tracks.keys().collect();
+    uuids.sort_by_key(|uuid| ranks(uuid));
+    let mut names: Vec<String> = Vec::new();
+    for uuid in uuids {
+        let mut path = trace.path(*uuid);
+        let Some(name) = path.pop() else { continue };
+        if json!(path) == *line.any(0) && !names.contains(&name) {
+            names.push(name);
+        }
+    }
     if json!(names) != *line.any(1) {
         let _ = writeln!(out, "{}: they are shown as {names:?}", line.at);
     }

@@ -13,6 +13,8 @@ import pathlib
 import subprocess
 import sys
 
+from tracks import descriptors, steps
+
 pfcheck, cases, traces = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 
 
@@ -54,13 +56,14 @@ def expected(word, row):
     return text, lane, options.get("flows", [])
 
 
-def found(row):
+def found(row, tracks):
+    track = steps(tracks, row["uuid"])
     if row["kind"] == "counter":
-        text = shown(["counter", row["track"], row["ts"], row["value"]])
+        text = shown(["counter", track, row["ts"], row["value"]])
     elif row["kind"] == "slice":
-        text = shown(["slice", row["track"], row["ts"], row["dur"], row["depth"], row["name"], row["cats"], row["args"]])
+        text = shown(["slice", track, row["ts"], row["dur"], row["depth"], row["name"], row["cats"], row["args"]])
     else:
-        text = shown(["instant", row["track"], row["ts"], row["name"], row["cats"], row["args"]])
+        text = shown(["instant", track, row["ts"], row["name"], row["cats"], row["args"]])
     return text, row["uuid"], row["flows"]
 
 
@@ -86,7 +89,8 @@ def check(case):
         if said["attributes"].get(key) != value:
             wrong.append(f"attribute {key}: expected {value!r}, found {said['attributes'].get(key)!r}")
     want = sorted(expected(word, row) for word, row in rows if word in ("slice", "instant", "counter"))
-    have = sorted(found(json.loads(line)) for line in dump.read_text(encoding="utf-8").splitlines())
+    tracks = descriptors(trace)
+    have = sorted(found(json.loads(line), tracks) for line in dump.read_text(encoding="utf-8").splitlines())
     lost = collections.Counter(row[0] for row in want) - collections.Counter(row[0] for row in have)
     more = collections.Counter(row[0] for row in have) - collections.Counter(row[0] for row in want)
     wrong += [f"missing: {row}" for row in lost] + [f"not expected: {row}" for row in more]

@@ -80,22 +80,26 @@ def values(text):
     return found
 
 
-def places(track, format):
-    """A track's path. For a process and a thread Perfetto has one step more, which keeps their tracks together."""
+def places(track, format, domains, is_counter):
+    """A track's path. A process' own thread in Chrome's format is called like it; Parquet has domains in a column."""
+    track = [re.sub(r"^(Process|Thread) (-?\d+)$", r"\2", step) for step in track]
     if format == "chrome" and track[:1] == track[1:2]:
-        # A process' own thread is called like it.
         track = track[1:]
-    return "/".join(step for step, before in zip(track, [None, *track])
-                    if step != before or not re.match(r"(Process|PID|Thread|TID)\[", step))
+    if format == "parquet":
+        first = 0 if is_counter else 1
+        level = next((at for at, step in enumerate(track) if first <= at < len(track) - is_counter and step in domains), None)
+        track = [step for at, step in enumerate(track) if at != level]
+    return "/".join(track)
 
 
 class Expected:
     def __init__(self, case, format, base):
         self.rows, self.flows = collections.Counter(), collections.defaultdict(set)
         rows = [(word, row) for word, row in case["rows"] if word in ("slice", "instant", "counter")]
+        domains = {json.loads(name) for call in case["calls"] for name in re.findall(r'"domain": ("(?:[^"\\]|\\.)*")', call)}
         for word, row in rows:
             options = row[-1] if isinstance(row[-1], dict) else {}
-            track, ts = places(row[0], format), row[1] + base
+            track, ts = places(row[0], format, domains, word == "counter"), row[1] + base
             if word == "counter":
                 self.add(["counter", track, ts, plain(row[2])], [])
                 continue

@@ -75,7 +75,6 @@ class Dataset:
             kind = "instant" if row["kind"] == "mark" else "slice"
             end = row["end_ns"]
             track = segments(row["scope"])
-            track += [row["domain"]] if track and row["domain"] is not None else []
             yield {"kind": kind, "track": track or [row["nvtxw_stream"]], "ts": row["start_ns"],
                    "dur": -1 if end is None else end - row["start_ns"], "name": row["name"],
                    "cats": [row["category"]] if row["category"] is not None else [], "args": args,
@@ -90,7 +89,6 @@ class Dataset:
             if exact is not None and row["value"] != float(exact):
                 self.err(f"{row['name']} is {row['value']} and {exact}")
             path = segments(row["scope"]) or ([] if row["scope"] else [row["nvtxw_stream"]])
-            path += [row["domain"]] if row["domain"] is not None and row["scope"] else []
             path += [part for part in (row["group"], row["name"]) if part is not None]
             yield {"kind": "counter", "track": path, "ts": row["time_ns"], "name": row["name"], "value": plain(value), "flows": []}
 

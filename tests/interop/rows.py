@@ -14,6 +14,8 @@ import sys
 
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
+from tracks import descriptors, steps
+
 WHOLE = ("range_pushpop", "range_startend")
 
 
@@ -22,26 +24,26 @@ def segments(scope):
     parts = re.findall(r"(?:\\.|[^/\\])+", scope)
     if parts and re.fullmatch("Current(Hw|Sw|Hypervisor|Vm|Kernel|Container|Os)[A-Za-z]*", parts[0]):
         parts = parts[1:]
-    if parts and re.fullmatch(r"(Process|PID)\[\d+\]", parts[0]):
-        # A process and a thread of Perfetto hold the track of the innermost of them.
-        has_thread = len(parts) > 1 and re.fullmatch(r"(Thread|TID)\[\d+\]", parts[1])
-        held = parts[1 if has_thread else 0]
-        parts = parts[: 2 if has_thread else 1] + [held] + parts[2 if has_thread else 1 :]
     return [re.sub(r"\\(.)", r"\1", part) for part in parts]
 
 
-def domain_of(line):
-    return [line["domain"]] if line["domain"] is not None else []
+FIRST = {}
+
+
+def level(line):
+    """The level of a domain: none of the first one in a scope. The root's is that of the first stream."""
+    first = FIRST.setdefault(line["scope"], line["domain"])
+    return [line["domain"]] if line["domain"] not in (None, first) else []
 
 
 def place(line):
     """Where ranges and marks are. Without a scope, or in the root, a stream is a track of its own."""
-    return segments(line["scope"]) + domain_of(line) if segments(line["scope"]) else [line["stream"] or "stream"]
+    return segments(line["scope"]) + level(line) if segments(line["scope"]) else [line["stream"] or "stream"]
 
 
 def counter_place(line):
     """Where counters are: those of the root have no track above them."""
-    return [line["stream"] or "stream"] if line["scope"] == "" else segments(line["scope"]) + domain_of(line)
+    return [line["stream"] or "stream"] if line["scope"] == "" else segments(line["scope"]) + level(line)
 
 
 def times(line):
@@ -110,6 +112,7 @@ class Derived:
         self.rows, self.tracks = [], {}
         self.declared = {(line["domain"], line["name"]): line for line in lines if line["kind"] == "declared"}
         self.pushed, self.started, self.last = collections.defaultdict(list), {}, {}
+        FIRST["/"] = next(line["domain"] for line in lines if line["kind"] != "declared")
         for line in lines:
             if line["kind"] == "counter":
                 self.sample(line)
@@ -198,19 +201,13 @@ def description(semantics):
     return "\n".join(fact for fact in facts if fact)
 
 
-def described(path):
+def described():
     """The tracks of the file by path: unit, multiplier, whether values are differences, and description."""
-    trace = pb.Trace()
-    trace.ParseFromString(open(path, "rb").read())
-    descriptors = {packet.track_descriptor.uuid: packet.track_descriptor for packet in trace.packet if packet.HasField("track_descriptor")}
-
-    def names(track):
-        return (names(descriptors[track.parent_uuid]) if track.parent_uuid else ()) + (track.name,)
-
     units = {pb.CounterDescriptor.UNIT_SIZE_BYTES: "bytes", pb.CounterDescriptor.UNIT_TIME_NS: "ns", pb.CounterDescriptor.UNIT_COUNT: "count"}
     return {
-        names(track): (track.counter.unit_name or units.get(track.counter.unit), track.counter.unit_multiplier or 1, track.counter.is_incremental, track.description)
-        for track in descriptors.values()
+        tuple(steps(DESCRIPTORS, track.uuid)): (track.counter.unit_name or units.get(track.counter.unit), track.counter.unit_multiplier or 1, track.counter.is_incremental, track.description)
+        for track in DESCRIPTORS.values()
+        if not track.HasField("process") and not track.HasField("thread")
     }
 
 
@@ -220,12 +217,16 @@ def key(row):
 
 derived = Derived([json.loads(line) for line in open(sys.argv[1], encoding="utf-8")])
 found = [json.loads(line) for line in open(sys.argv[3], encoding="utf-8")]
+DESCRIPTORS = descriptors(sys.argv[2])
 for found_row in found:
+    found_row["track"] = steps(DESCRIPTORS, found_row.pop("uuid"))
+    if found_row["kind"] == "counter":
+        found_row["name"] = found_row["track"][-1]
     found_row["dur"] = found_row.get("dur") if found_row["kind"] == "slice" else None
     found_row.setdefault("value", None)
 want, have = (collections.Counter(map(key, rows)) for rows in (derived.rows, found))
 problems = [f"lost:  {text}" for text in (want - have).elements()] + [f"extra: {text}" for text in (have - want).elements()]
-tracks = described(sys.argv[2])
+tracks = described()
 for track, semantics in derived.tracks.items():
     numerator, denominator = semantics.get("scale", [1, 1])
     expected = (semantics.get("unit"), numerator if denominator == 1 else 1, semantics.get("value_type") == "delta", description(semantics))

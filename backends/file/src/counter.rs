@@ -15,9 +15,11 @@ use crate::plain::Load;
 use crate::track::{Label, TrackId, Tracks};
 
 /// The tracks of a counter, or of the counters of a group, in the order of a sample's values, and
-/// what these mean. `parent` is where the counter belongs, or 0; `stream` the number of who samples it.
+/// what these mean. `domain` is the index of the counter's, `parent` where the counter belongs, `stream` the number of who
+/// samples it.
 pub(crate) fn tracks(
     counter: &Counter,
+    domain: u32,
     parent: TrackId,
     stream: u32,
     tracks: &Tracks,
@@ -41,16 +43,17 @@ pub(crate) fn tracks(
                     add_field(field, "", counter.semantics(), &mut labels);
                 }
             }
-            group(counter, parent, tracks)
+            group(counter, domain, parent, tracks)
         }
     };
+    let id = (domain, counter.id());
     labels
         .into_iter()
         .zip(0..)
         .map(|((label, meaning), index)| {
             // Only those of one stream can be summed up: in its order.
             let stream = meaning.is_delta.then_some(stream);
-            let track = tracks.counter(parent, counter.id(), index, stream, label);
+            let track = tracks.counter(parent, id, index, stream, label);
             (track, meaning)
         })
         .collect()
@@ -60,6 +63,7 @@ pub(crate) fn tracks(
 pub(crate) fn named_track(
     value: Named,
     counter: &Counter,
+    domain: u32,
     parent: TrackId,
     stream: u32,
     tracks: &Tracks,
@@ -69,19 +73,18 @@ pub(crate) fn named_track(
     let name = value.name.clone().into();
     let label = label(name, value.description.as_deref(), semantics);
     let stream = meaning.is_delta.then_some(stream);
-    let parent = group(counter, parent, tracks);
-    let track = tracks.named_counter(parent, counter.id(), value.name, stream, label);
+    let parent = group(counter, domain, parent, tracks);
+    let id = (domain, counter.id());
+    let track = tracks.named_counter(parent, id, value.name, stream, label);
     (track, meaning)
 }
 
-fn group(counter: &Counter, parent: TrackId, tracks: &Tracks) -> TrackId {
+fn group(counter: &Counter, domain: u32, parent: TrackId, tracks: &Tracks) -> TrackId {
     let label = Label {
-        name: counter.name().to_owned(),
         description: counter.description().map(str::to_owned),
-        counter: None,
-        owner: None,
+        ..Label::new(counter.name().to_owned())
     };
-    tracks.group(parent, counter.id(), label)
+    tracks.group(parent, domain, counter.id(), label)
 }
 
 /// Where a sample has its values, in the order of [`tracks`], and how each is read; `None` if some are no plain numbers.

@@ -9,21 +9,22 @@
 //!
 //! # What is in a Perfetto file
 //!
-//! - **Tracks.** A scope's path is a tree of tracks, with the domain under it if that is not the
-//!   default one. A scope's track tells in its description which stream wrote it; streams that share
-//!   one are shown together, each on lanes of its own. Without a scope, or with the root, a stream is
-//!   a track with its own name. Tracks that have one name but are different places stay apart. They
-//!   are in the order in which streams are opened, and those of scopes that only events name in the
-//!   order of their registration; counters come behind them, in the order of their numbers. Paths
-//!   deeper than 90 end in one track with the rest of the path as name.
-//! - **Processes and threads.** A path that begins with `Process[1234]` or `PID[1234]`, and in it
-//!   `Thread[42]` or `TID[42]` right below, are held together by a process and a thread of Perfetto,
-//!   which shows them as such. A thread has the name of the resource that is its native thread, if
-//!   the domain has one. Numbers are from 1 to 2^31-1, and each stands for one place: a second place
-//!   with one is a plain track. An event that has the ID of a process or a thread as a field of its own (of the types
-//!   for that, and not inside a struct) belongs there, if it names no scope itself: to the track of that
-//!   process or thread, or to `Process[1234]` and `Thread[42]`. A thread without a process is one of that
-//!   in which the scope is that counts else, or a plain track.
+//! - **Processes and threads.** The first step of a scope's path is a process of Perfetto, and the second one a thread of it;
+//!   further ones are tracks below the thread's. Events of the process itself are on its main thread. A stream without a
+//!   scope, or in the root, is a thread of a process that has the session's name (`nvtxw` without one), and counters of the root
+//!   are in that process. `Process[1234]` and `PID[1234]`, `Thread[42]` and `TID[42]`, and bare numbers keep their numbers, which
+//!   are from 1 to 2^31-1; other processes and threads get small made-up ones. Of two places with one number the second gets a
+//!   made-up one, and its name still shows the other. A bare number as a name gets a word: `Process 3914`, `Thread 7`.
+//!   A resource that is a native thread names the thread with that number, and a process by its main thread.
+//! - **Events that name a process or a thread**, by an ID in a field of its own (of the types for that, and not inside a struct),
+//!   belong there if they name no scope: to the track of that process or thread, or to `Process[1234]` and `Thread[42]`. A thread
+//!   without a process belongs to the process of the scope that counts else, or to the session's.
+//! - **Tracks.** The first domain that registers a scope writes directly there; each further one has a level below, with the
+//!   domain's name (the default domain has none). Where no scope is registered, the first domain is that of the first stream. A
+//!   scope's track has the name of its stream in the description; streams that share one are shown together, each on lanes of its
+//!   own. Tracks that have one name but are different places stay apart. They are in the order in which scopes are registered and
+//!   streams without scope are opened, whichever is written first; then come those that only events name, in the order of their
+//!   numbers, and counters, in that of theirs. Paths deeper than 90 end in one track with the rest of the path as name.
 //! - **Ranges.** Ranges that nest share a track; what overlaps by part, and what has 511 others
 //!   around it (readers show no more), gets a further one, which is shown together with the first.
 //!   Whatever the order in which they come, both keep their times.
@@ -49,7 +50,8 @@
 //!   refused.
 //! - **Correlated** events, those with one value in one correlation domain, are joined by a flow.
 //! - **Counters** are tracks where their scope is, else where the stream is; groups are folders of
-//!   them. Unsigned values from 2^63 are the nearest doubles. Values are in the counter's unit: a
+//!   them, whose members of one unit share an axis. Perfetto shows those of a thread beside its rows: the thread's name is before
+//!   theirs, `Engine[0] queue depth`. Unsigned values from 2^63 are the nearest doubles. Values are in the counter's unit: a
 //!   whole scale is the track's, any other is in the values, which stay integers where they can; of a
 //!   normalised integer the value is the fraction. Limits and what holds between samples are in the
 //!   description. Differences to the sample before are marked as such, so that readers sum them up;

@@ -167,10 +167,7 @@ impl Session for FileSession {
         domain: &Arc<Domain>,
         registration: &Registration<'_>,
     ) -> Result<()> {
-        match &self.session {
-            AnySession::Capture(session) => session.note_registration(domain, registration),
-            _ => Ok(()),
-        }
+        each!(&self.session, session => session.note_registration(domain, registration))
     }
 
     fn note_refusal(&self, report: &Report<'_>) {
@@ -205,7 +202,7 @@ impl<F: Format> SessionIn<F> {
         facts.push(Fact::text("nvtxw.producer", producer));
         Ok(Self(Arc::new(Shared {
             format: Arc::new(F::create(settings, &facts)?),
-            tracks: Arc::default(),
+            tracks: Arc::new(Tracks::of_session(name)),
             clocks: Arc::default(),
             ranges: OpenRanges::default(),
             domains: Domains::default(),
@@ -221,6 +218,15 @@ impl<F: Format> SessionIn<F> {
         let number = self.0.streams.fetch_add(1, Ordering::Relaxed);
         self.0.domains.note(stream.domain());
         StreamIn::new(&self.0, stream, number)
+    }
+
+    fn note_registration(
+        &self,
+        domain: &Arc<Domain>,
+        registration: &Registration<'_>,
+    ) -> Result<()> {
+        self.0.tracks.note(domain, registration);
+        Ok(())
     }
 
     fn note_refusals(&self, counts: RefusalCounts) {

@@ -99,7 +99,7 @@ struct Reader {
     cells: BTreeMap<Place, (Counts, Span)>,
     counters: Vec<Counter>,
     /// Their indices, by path, and by the stream for those whose samples are differences.
-    by_path: BTreeMap<Place, usize>,
+    by_path: BTreeMap<(String, (Option<String>, Option<String>)), usize>,
     /// The names of streams, by the session's folder and the beginning of their parts' names.
     streams: HashMap<(String, String), String>,
     /// Parts that are not complete.
@@ -180,22 +180,21 @@ impl Reader {
             "name",
             "start_ns",
             "end_ns",
-            "domain",
             "scope",
             "correlation",
             "args",
         ];
         for batch in batches(part, &wanted)? {
             let batch = batch?;
-            let [kind, name, domain, scope, args] =
-                ["kind", "name", "domain", "scope", "args"].map(|column| text(&batch, column));
+            let [kind, name, scope, args] =
+                ["kind", "name", "scope", "args"].map(|column| text(&batch, column));
             let (start, end) = (ints(&batch, "start_ns"), ints(&batch, "end_ns"));
             let flows = batch.column_by_name("correlation");
             let flows = flows.and_then(|column| column.as_list_opt::<i32>());
             // A batch has few places.
             let mut cells: HashMap<_, (Counts, Span)> = HashMap::new();
             for row in 0..batch.num_rows() {
-                let (counts, span) = cells.entry((at(scope, row), at(domain, row))).or_default();
+                let (counts, span) = cells.entry(at(scope, row)).or_default();
                 let name = self.names.number(at(name, row).unwrap_or_default());
                 let begin = number(start, row).unwrap_or_default();
                 span.meet(begin);
@@ -231,8 +230,8 @@ impl Reader {
                     self.layouts.event(name);
                 }
             }
-            for ((scope, domain), (counts, span)) in cells {
-                self.count(stream, path(scope.or(Some(stream)), domain), &counts, span);
+            for (scope, (counts, span)) in cells {
+                self.count(stream, path(scope.unwrap_or(stream)), &counts, span);
             }
         }
         Ok(())
@@ -281,16 +280,17 @@ impl Reader {
                 let steps = [scope, domain, group, name].map(|column| at(column, row));
                 let index = *indices.entry((steps, is_delta)).or_insert_with(|| {
                     let [scope, domain, group, name] = steps;
-                    let mut path = path(scope.or(Some(stream)), domain);
+                    let mut path = path(scope.unwrap_or(stream));
                     for step in [group, name].into_iter().flatten() {
                         path = format!("{path}/{step}");
                     }
-                    let own = if is_delta { stream } else { "" };
+                    // Counters of one path may be of two domains.
+                    let own = (
+                        domain.map(str::to_owned),
+                        is_delta.then(|| stream.to_owned()),
+                    );
                     let number = self.counters.len();
-                    let known = self
-                        .by_path
-                        .entry((path.clone(), own.to_owned()))
-                        .or_insert(number);
+                    let known = self.by_path.entry((path.clone(), own)).or_insert(number);
                     if *known == number {
                         self.counters.push(Counter {
                             path,
@@ -422,14 +422,9 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Where something is shown: a scope's path, and the domain below.
-fn path(scope: Option<&str>, domain: Option<&str>) -> String {
-    let scope = scope.unwrap_or_default();
-    let scope = scope.strip_prefix('/').unwrap_or(scope);
-    match domain {
-        Some(domain) if !scope.is_empty() => format!("{scope}/{domain}"),
-        _ => scope.to_owned(),
-    }
+/// A scope's path, as other formats have it.
+fn path(scope: &str) -> String {
+    scope.strip_prefix('/').unwrap_or(scope).to_owned()
 }
 
 fn bad(path: &Path, error: &ParquetError) -> Error {

@@ -395,6 +395,7 @@ impl Reader {
                 }
             }
         }
+        let is_ours = self.is_ours();
         let mut summary = self.summary;
         summary.format = "perfetto";
         summary.damage = damage;
@@ -416,7 +417,7 @@ impl Reader {
                     stream.counts.add(&cell.counts);
                     stream.span.add(span);
                 } else {
-                    stream.add(self.tracks.path(key.1), &cell.counts, span);
+                    stream.add(self.tracks.path(key.1, is_ours), &cell.counts, span);
                 }
             }
             summary.counts.add(&stream.counts);
@@ -428,7 +429,7 @@ impl Reader {
         for (track, values) in values {
             let known = self.tracks.get(track);
             summary.counters.push(Counter {
-                path: self.tracks.path(track),
+                path: self.tracks.path(track, is_ours),
                 unit: known.and_then(Track::unit),
                 description: known.and_then(|track| track.description.clone()),
                 is_delta: self.tracks.is_delta(track),

@@ -42,9 +42,16 @@ pub(super) struct Track {
     name: Option<String>,
     parent: u64,
     pub(super) description: Option<String>,
-    /// What a process or a thread is called, where the track has no name.
-    owner: Option<String>,
+    owner: Option<Owner>,
     counter: Option<Scale>,
+}
+
+/// A process or a thread.
+struct Owner {
+    name: Option<String>,
+    /// The name with the number.
+    shown: String,
+    is_thread: bool,
 }
 
 #[derive(Default)]
@@ -61,6 +68,10 @@ fn text(bytes: &[u8]) -> Option<String> {
 impl Track {
     pub(super) fn is_counter(&self) -> bool {
         self.counter.is_some()
+    }
+
+    fn is_thread(&self) -> bool {
+        self.owner.as_ref().is_some_and(|owner| owner.is_thread)
     }
 
     /// What its numbers count.
@@ -83,10 +94,18 @@ impl Tracks {
                 (field::PARENT_UUID, Value::Int(value)) => track.parent = value,
                 (field::DESCRIPTION, Value::Bytes(value)) => track.description = text(value),
                 (field::PROCESS, Value::Bytes(message)) => {
-                    track.owner = Some(owner(message, field::PROCESS_NAME, field::PID, "process"));
+                    track.owner = Some(owner(
+                        message,
+                        false,
+                        (field::PROCESS_NAME, field::PID, "process"),
+                    ));
                 }
                 (field::THREAD, Value::Bytes(message)) => {
-                    track.owner = Some(owner(message, field::THREAD_NAME, field::TID, "thread"));
+                    track.owner = Some(owner(
+                        message,
+                        true,
+                        (field::THREAD_NAME, field::TID, "thread"),
+                    ));
                 }
                 (field::COUNTER, Value::Bytes(message)) => track.counter = Some(scale(message)),
                 _ => {}
@@ -111,24 +130,38 @@ impl Tracks {
         let described = track.description.as_deref();
         match described.and_then(|text| text.strip_prefix(STREAM)) {
             Some(name) => Some(name.to_owned()),
-            None => track.name.clone().or_else(|| track.owner.clone()),
+            None => {
+                let owner = || Some(track.owner.as_ref()?.shown.clone());
+                track.name.clone().or_else(owner)
+            }
         }
     }
 
-    /// The names of a track and its ancestors, outermost first.
-    pub(super) fn path(&self, uuid: u64) -> String {
-        let mut steps: Vec<String> = Vec::new();
+    /// The steps of a track's path, outermost first. In files of the built-in backend a thread's name stands for that of its
+    /// rows too, and is before the names of what is shown beside these. A main thread has no name, and its rows are those of
+    /// the process, and those that have another name.
+    pub(super) fn path(&self, uuid: u64, is_ours: bool) -> String {
+        let mut steps: Vec<&str> = Vec::new();
         let mut at = uuid;
-        while let Some(track) = self.get(at).filter(|_| steps.len() < DEEPEST) {
+        for _ in 0..DEEPEST {
+            let Some(track) = self.get(at) else { break };
+            let parent = self.get(track.parent).filter(|_| at != track.parent);
             let name = track.name.as_deref().filter(|name| !name.is_empty());
-            let name = name.or(track.owner.as_deref()).unwrap_or("?");
-            // What holds the tracks of a process or a thread is called like the one of them that is
-            // meant.
-            let is_holder = track.owner.is_some() && steps.last().is_some_and(|last| last == name);
-            if !is_holder {
-                steps.push(name.to_owned());
-            }
-            if at == track.parent {
+            steps.extend(match (&track.owner, parent) {
+                (None, Some(parent)) if is_ours && parent.is_thread() => {
+                    let owner = parent
+                        .owner
+                        .as_ref()
+                        .and_then(|owner| owner.name.as_deref());
+                    name.and_then(|name| match &parent.name {
+                        Some(thread) => name.strip_prefix(&**thread)?.strip_prefix(' '),
+                        None => Some(name).filter(|name| Some(*name) != owner),
+                    })
+                }
+                (Some(_), _) if is_ours => name,
+                (owner, _) => name.or(owner.as_ref().map(|it| &*it.shown)).or(Some("?")),
+            });
+            if parent.is_none() {
                 break;
             }
             at = track.parent;
@@ -141,8 +174,8 @@ impl Tracks {
     }
 }
 
-/// A name for a process or a thread.
-fn owner(message: &[u8], name: u32, number: u32, what: &str) -> String {
+/// A process or a thread, by the fields of its name and number.
+fn owner(message: &[u8], is_thread: bool, (name, number, what): (u32, u32, &str)) -> Owner {
     let (mut named, mut id) = (None, None);
     for (field, value) in Fields::of(message) {
         match value {
@@ -151,11 +184,17 @@ fn owner(message: &[u8], name: u32, number: u32, what: &str) -> String {
             _ => {}
         }
     }
-    match (named.filter(|name| !name.is_empty()), id) {
+    let name = named.filter(|name| !name.is_empty());
+    let shown = match (&name, id) {
         (Some(name), Some(id)) => format!("{name} {id}"),
-        (Some(name), None) => name,
+        (Some(name), None) => name.clone(),
         (None, Some(id)) => format!("{what} {id}"),
         (None, None) => what.to_owned(),
+    };
+    Owner {
+        name,
+        shown,
+        is_thread,
     }
 }
 

@@ -37,7 +37,7 @@ fn all_of_a_file_of_ours_is_shown() {
         assert_eq!(info["facts"]["nvtxw.domain.0"], "sim");
         let gpu = only(&info["streams"], "name", "gpu 0");
         assert_eq!(gpu["ranges"], 300);
-        let scope = only(&gpu["scopes"], "path", "GPU[0]/Engine/sim");
+        let scope = only(&gpu["scopes"], "path", "GPU[0]/Engine");
         assert_eq!(
             (&scope["ranges"], &scope["start_ns"]),
             (&json!(300), &json!(1000))
@@ -47,7 +47,7 @@ fn all_of_a_file_of_ours_is_shown() {
             (&host["ranges"], &host["open_ranges"], &host["marks"]),
             (&json!(41), &json!(1), &json!(12))
         );
-        let depth = only(&info["counters"], "path", "GPU[0]/Engine/sim/depth");
+        let depth = only(&info["counters"], "path", "GPU[0]/Engine/depth");
         assert!(
             depth["description"]
                 .as_str()

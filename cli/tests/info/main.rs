@@ -138,7 +138,7 @@ fn check_counters(info: &Value) {
         let sum: i128 = values.iter().map(|value| i128::from(*value)).sum();
         assert_eq!(found["mean"], sum as f64 / values.len() as f64, "{path}");
     };
-    let place = "GPU[0]/Engine/sim";
+    let place = "GPU[0]/Engine";
     let depths: Vec<_> = scene::depths().map(|(_, value)| value).collect();
     check(&format!("{place}/depth"), Some("kernels"), &depths);
     let read: Vec<_> = scene::traffic().map(|(_, it)| it.read as i64).collect();
@@ -176,7 +176,7 @@ fn check_streams(info: &Value) {
         (&gpu["ranges"], &gpu["samples"]),
         (&json!(300), &json!(243))
     );
-    let scope = only(&gpu["scopes"], "path", "GPU[0]/Engine/sim");
+    let scope = only(&gpu["scopes"], "path", "GPU[0]/Engine");
     assert_eq!(
         (&scope["ranges"], &scope["start_ns"]),
         (&json!(300), &json!(1000))
@@ -279,13 +279,13 @@ fn people_get_the_same_as_a_table() {
     has(
         "341 ranges (40 pushpop, 301 startend), 12 marks, 243 samples, 300 flow ends, 1 open range",
     );
-    has("300 0 243 0 30.959 µs gpu 0, GPU[0]/Engine/sim");
+    has("300 0 243 0 30.959 µs gpu 0, GPU[0]/Engine");
     has("Names by total time: the first 2 of 7, see --top");
     has("30.000 µs 20 0 1.500 µs 1.500 µs 1.500 µs frame");
-    has("3 1 0.2500 0.5000 0.7500 GPU[0]/Engine/sim/load");
+    has("3 1 0.2500 0.5000 0.7500 GPU[0]/Engine/load");
     let mean = scene::depths().map(|(_, value)| value as f64).sum::<f64>() / 100.0;
     has(&format!(
-        "100 0 -5 {mean:.4} 17 kernels GPU[0]/Engine/sim/depth"
+        "100 0 -5 {mean:.4} 17 kernels GPU[0]/Engine/depth"
     ));
     has("nvtxw.end_without_start = 1");
     assert!(!shown.contains("softmax\n"), "more than --top says");

@@ -68,7 +68,7 @@ mod with_parquet {
             let info = info(&path);
             check_streams(&info);
             assert_eq!(info["format"], "parquet");
-            let depth = only(&info["counters"], "path", "GPU[0]/Engine/sim/depth");
+            let depth = only(&info["counters"], "path", "GPU[0]/Engine/depth");
             assert!(
                 depth["description"]
                     .as_str()

@@ -25,7 +25,7 @@ pub fn check_figures(info: &Value) {
         (&host["marks"], &host["scopes"][0]["path"]),
         (&json!(12), &json!("host"))
     );
-    let sent = only(&info["counters"], "path", "GPU[0]/Engine/sim/sent");
+    let sent = only(&info["counters"], "path", "GPU[0]/Engine/sent");
     assert_eq!(sent["is_delta"], true);
 }
 

@@ -179,6 +179,7 @@ mod tests {
             unit: unit.map(str::to_owned),
             multiplier,
             is_delta: false,
+            group: None,
         };
         assert_eq!(unit(None), "value");
         assert_eq!(unit(Some(&scale(None, 1))), "value");

@@ -10,10 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::ids::IdSet;
 use crate::json;
 use crate::proto::Writer;
-use crate::track::{Scale, Track, TrackId, TrackKind, Tracks};
+use crate::track::{HOLDERS, Scale, Track, TrackId, Tracks};
 
-/// The process of what has no scope. Other processes and threads have the number of their track,
-/// plus this.
+/// The process of what has no scope. Others have the numbers after it, and threads the number of their track plus this.
 pub(super) const SESSION: u64 = 1;
 
 /// Where a track is shown.
@@ -38,30 +37,28 @@ impl Spot {
             path.push(track.clone())
         });
         let ranks = path.iter().map(|track| track.rank).collect();
-        let last = path.last().cloned().expect("a track is on its own path");
-        let (mut process, mut process_name) = (SESSION, None);
-        let mut rest = &path[..];
-        if let [root, below @ ..] = rest
-            && matches!(root.kind, TrackKind::Scope | TrackKind::Domain)
-        {
-            process = root.place + SESSION;
-            process_name = Some(root.label.name.clone());
-            // What holds the tracks of a process or a thread has no events; a track of its name has.
-            let below = match below {
-                [named, below @ ..] if root.holds(named) && !below.is_empty() => below,
-                below => below,
-            };
-            if !below.is_empty() {
-                rest = below;
-            }
-        }
-        let steps = rest.iter().filter(|track| track.label.owner.is_none());
-        let names: Vec<_> = steps.map(|track| &*track.label.name).collect();
+        let (root, below) = path.split_first().expect("a track is on its own path");
+        let last = path.last().unwrap_or(root).clone();
+        let named = |name: &&str| !name.is_empty();
+        let process_name = Some(&*root.label.name).filter(named).map(str::to_owned);
+        let process = match process_name {
+            Some(_) => SESSION + 1 + root.place - HOLDERS,
+            None => SESSION,
+        };
+        let names: Vec<_> = below
+            .iter()
+            .map(|track| &*track.label.name)
+            .filter(named)
+            .collect();
+        let name = match &process_name {
+            Some(name) if names.is_empty() => name.clone(),
+            _ => names.join("/"),
+        };
         Self {
             process,
             thread: thread_of(track),
             process_name,
-            name: names.join("/"),
+            name,
             ranks,
             place: last.place,
             description: last.label.description_of_sums(),

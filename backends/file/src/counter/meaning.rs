@@ -97,6 +97,7 @@ pub(super) fn label(
         unit: None,
         multiplier: 1,
         is_delta: false,
+        group: None,
     };
     if let Some(semantics) = semantics {
         scale.unit = semantics.unit().map(str::to_owned);
@@ -125,10 +126,9 @@ pub(super) fn label(
         }
     }
     Label {
-        name,
         description: Some(facts.join("\n")).filter(|facts| !facts.is_empty()),
         counter: Some(Box::new(scale)),
-        owner: None,
+        ..Label::new(name)
     }
 }
 

@@ -108,9 +108,13 @@ pub(crate) mod track {
     pub(crate) const DESCRIPTION: u32 = 14;
     pub(crate) const MERGE_BEHAVIOR: u32 = 15;
     pub(crate) const MERGE_KEY: u32 = 17;
+    pub(crate) const PROCESS_ORDERING: u32 = 19;
+    pub(crate) const THREAD_ORDERING: u32 = 20;
 
     /// Value of `CHILD_ORDERING`: by rank.
     pub(crate) const EXPLICIT: u64 = 3;
+    /// Value of `PROCESS_ORDERING` and `THREAD_ORDERING`: by their sort indices.
+    pub(crate) const BY_SORT_INDEX: u64 = 1;
     /// Values of `MERGE_BEHAVIOR`.
     pub(crate) const MERGE_NONE: u64 = 2;
     pub(crate) const MERGE_BY_KEY: u64 = 3;
@@ -118,12 +122,14 @@ pub(crate) mod track {
 
 pub(crate) mod process {
     pub(crate) const PID: u32 = 1;
+    pub(crate) const SORT_INDEX: u32 = 3;
     pub(crate) const NAME: u32 = 6;
 }
 
 pub(crate) mod thread {
     pub(crate) const PID: u32 = 1;
     pub(crate) const TID: u32 = 2;
+    pub(crate) const SORT_INDEX: u32 = 3;
     pub(crate) const NAME: u32 = 5;
 }
 
@@ -132,6 +138,7 @@ pub(crate) mod counter {
     pub(crate) const MULTIPLIER: u32 = 4;
     pub(crate) const INCREMENTAL: u32 = 5;
     pub(crate) const UNIT_NAME: u32 = 6;
+    pub(crate) const Y_AXIS: u32 = 7;
 
     /// Values of `UNIT`.
     pub(crate) const TIME_NS: u64 = 1;

@@ -55,7 +55,8 @@ impl<F: Format> StreamIn<F> {
     fn add_counter(&mut self, counter: &Counter, scope: &ScopeRef) -> usize {
         let shared = &self.shared.tracks;
         let parent = shared.counter_place(&self.info, scope);
-        let tracks = counter::tracks(counter, parent, self.number, shared);
+        let domain = self.info.domain().index();
+        let tracks = counter::tracks(counter, domain, parent, self.number, shared);
         let values = self.add_tracks(&tracks, scope);
         let places = counter::places(counter);
         let is_delta = |tracked: &Tracked| tracked.meaning.is_delta;
@@ -93,7 +94,8 @@ impl<F: Format> StreamIn<F> {
         for named in fresh.into_iter().flatten() {
             let (scope, shared) = (sample.scope(), &self.shared.tracks);
             let parent = shared.counter_place(&self.info, &scope);
-            let track = counter::named_track(named, counter, parent, self.number, shared);
+            let domain = self.info.domain().index();
+            let track = counter::named_track(named, counter, domain, parent, self.number, shared);
             let tracked = self.add_tracks(&[track], &scope);
             self.counters[index].values.extend(tracked);
         }

@@ -239,7 +239,7 @@ fn odd_texts_are_escaped() {
         r#""name":"\"\\\n\u0001��","cat":"c\"\\","args":{"t\"\\\n\u0001�":"\"\\\u0001�\n"}}"#;
     assert_eq!(
         lines.of_phases("i"),
-        [r#"{"ph":"i","s":"t","pid":2,"tid":3,"ts":0.001,"#.to_owned() + name]
+        [r#"{"ph":"i","s":"t","pid":2,"tid":2,"ts":0.001,"#.to_owned() + name]
     );
     assert_eq!(
         lines.threads(),
@@ -316,14 +316,14 @@ fn counters_are_values_of_their_process() {
     assert_eq!(
         counters,
         [
-            r#"{"ph":"C","source":0,"pid":3,"ts":0.001,"name":"memory","args":{"bytes":18446744073709551615}}"#,
-            r#"{"ph":"C","source":1,"pid":3,"ts":0.001,"name":"Engine/power","args":{"W":0.5}}"#,
-            r#"{"ph":"C","source":1,"pid":3,"ts":0.002,"name":"Engine/power","args":{"W":"NaN"}}"#,
-            r#"{"ph":"C","source":2,"pid":3,"ts":0.001,"name":"Engine/power","id":"6","args":{"value":5}}"#,
+            r#"{"ph":"C","source":0,"pid":4,"ts":0.001,"name":"memory","args":{"bytes":18446744073709551615}}"#,
+            r#"{"ph":"C","source":1,"pid":4,"ts":0.001,"name":"Engine/power","args":{"W":0.5}}"#,
+            r#"{"ph":"C","source":1,"pid":4,"ts":0.002,"name":"Engine/power","args":{"W":"NaN"}}"#,
+            r#"{"ph":"C","source":2,"pid":4,"ts":0.001,"name":"Engine/power","id":"5","args":{"value":5}}"#,
             r#"{"ph":"C","source":3,"pid":1,"ts":0.001,"name":"main/local","args":{"value":-9223372036854775808}}"#,
             r#"{"ph":"C","source":3,"pid":1,"ts":0.002,"name":"main/local","args":{"value":"NaN"}}"#,
-            r#"{"ph":"C","source":4,"pid":3,"ts":0.003,"name":"traffic/read","args":{"value":7}}"#,
-            r#"{"ph":"C","source":5,"pid":3,"ts":0.003,"name":"traffic/written","args":{"value":8}}"#,
+            r#"{"ph":"C","source":4,"pid":4,"ts":0.003,"name":"traffic/read","args":{"value":7}}"#,
+            r#"{"ph":"C","source":5,"pid":4,"ts":0.003,"name":"traffic/written","args":{"value":8}}"#,
         ]
     );
 }
@@ -363,15 +363,15 @@ fn scopes_are_processes_and_threads_in_the_order_of_their_paths() {
     assert_eq!(
         threads,
         [
-            ("B", "x/sim"),
-            ("B", "x/z/sim"),
-            ("B", "y/sim"),
-            ("A", "sim"),
-            ("A", "deep/er/sim"),
+            ("B", "x"),
+            ("B", "x/z"),
+            ("B", "y"),
+            ("A", "A"),
+            ("A", "deep/er"),
             ("run", "s3"),
             // What is right in the process comes before its threads.
-            ("Process[7]", "sim"),
-            ("Process[7]", "Thread[3]/sim"),
+            ("Process[7]", "Process[7]"),
+            ("Process[7]", "Thread[3]"),
         ]
     );
     let described = &lines.of_phases("M").join("\n");

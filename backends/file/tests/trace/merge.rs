@@ -135,7 +135,8 @@ fn parent_and_children_in_any_order_and_the_smallest_window() {
             assert_eq!(spot("first"), (0, Some(100), 1));
             assert_eq!(spot("next"), (100, Some(110), 1));
             // Tracks that are not used any more are gone.
-            assert_eq!(trace.tracks.len(), 1, "{format}");
+            let rows = trace.tracks.values().filter(|track| track.owner.is_none());
+            assert_eq!(rows.count(), 1, "{format}");
             assert_eq!(trace.attributes.get("nvtxw.overlapping_pushpop"), None);
         }
     }
@@ -217,7 +218,10 @@ fn late_differences_are_summed_up_in_order() {
 fn late_differences_are_put_in_order_for_readers_sum_them_up() {
     let trace = late_differences("window=4");
     let times = |name: &str| -> Vec<_> {
-        let track = trace.tracks.iter().find(|(_, track)| track.name == name);
+        let track = trace
+            .tracks
+            .iter()
+            .find(|(_, track)| track.name == format!("main {name}"));
         let mine = trace
             .value_times
             .iter()

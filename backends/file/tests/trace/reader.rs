@@ -73,11 +73,15 @@ pub struct Track {
     pub ordering: u64,
     /// Of a process or a thread: its number, that of its thread or 0, and its name.
     pub owner: Option<(u64, u64, String)>,
+    /// Of such a track, among its siblings.
+    pub sort_index: i64,
     pub is_counter: bool,
     pub unit: u64,
     pub unit_name: String,
     pub multiplier: i64,
     pub is_incremental: bool,
+    /// What it shares with the counters that are drawn to its scale.
+    pub y_axis: String,
 }
 
 #[derive(Debug, Default)]
@@ -116,6 +120,21 @@ struct Sequence {
     is_own: bool,
     /// By field of the interned data, and number.
     texts: HashMap<(u32, u64), String>,
+}
+
+impl Track {
+    pub fn is_thread(&self) -> bool {
+        matches!(self.owner, Some((_, 1.., _)))
+    }
+
+    /// The step that a track of this name directly below this thread is.
+    fn step_below<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let (_, _, shown) = self.owner.as_ref()?;
+        match &*self.name {
+            "" => Some(name).filter(|name| name != shown),
+            thread => name.strip_prefix(thread)?.strip_prefix(' '),
+        }
+    }
 }
 
 fn int(field: Field<'_>) -> u64 {
@@ -282,17 +301,19 @@ impl Trace {
                 2 => track.name = string(field),
                 3 => {
                     let all: Vec<_> = fields(bytes(field)).collect();
-                    let [(1, pid), (6, name)] = all[..] else {
+                    let [(1, pid), (3, index), (6, name)] = all[..] else {
                         panic!("{all:?}")
                     };
                     track.owner = Some((int(pid), 0, string(name)));
+                    track.sort_index = int(index) as i64;
                 }
                 4 => {
                     let all: Vec<_> = fields(bytes(field)).collect();
-                    let [(1, pid), (2, tid), (5, name)] = all[..] else {
+                    let [(1, pid), (2, tid), (3, index), (5, name)] = all[..] else {
                         panic!("{all:?}")
                     };
                     track.owner = Some((int(pid), int(tid), string(name)));
+                    track.sort_index = int(index) as i64;
                 }
                 5 => track.parent = int(field),
                 8 => {
@@ -304,6 +325,7 @@ impl Trace {
                             4 => track.multiplier = int(field) as i64,
                             5 => track.is_incremental = int(field) == 1,
                             6 => track.unit_name = string(field),
+                            7 => track.y_axis = string(field),
                             other => panic!("counter field {other}"),
                         }
                     }
@@ -313,6 +335,7 @@ impl Trace {
                 14 => track.description = string(field),
                 15 => track.merge = int(field),
                 17 => track.merge_key = int(field),
+                19 | 20 => assert_eq!(int(field), 1),
                 other => panic!("track field {other}"),
             }
         }
@@ -321,19 +344,39 @@ impl Trace {
         self.tracks.insert(uuid, track);
     }
 
-    /// The names of a track and its ancestors, outermost first.
+    /// The number of tracks from the root to this one.
+    pub fn depth(&self, uuid: u64) -> usize {
+        match uuid {
+            0 => 0,
+            _ => 1 + self.depth(self.tracks[&uuid].parent),
+        }
+    }
+
+    /// The steps of a track's path, outermost first.
+    ///
+    /// A track directly below a thread is that thread's rows, or is shown beside them and has the thread's name before
+    /// its own. A main thread has no name, and its rows are those of the process, and those that have another name.
     pub fn path(&self, uuid: u64) -> Vec<String> {
         let mut path = Vec::new();
         let mut at = uuid;
-        while at != 0 {
-            let track = self
-                .tracks
-                .get(&at)
-                .unwrap_or_else(|| panic!("no track {at}"));
-            path.insert(0, track.name.clone());
+        for depth in 0.. {
+            assert!(depth <= 100);
+            let get = |uuid| (self.tracks.get(&uuid)).unwrap_or_else(|| panic!("no track {uuid}"));
+            let track = get(at);
             at = track.parent;
+            let thread = (at != 0)
+                .then(|| get(at))
+                .filter(|parent| parent.is_thread());
+            let step = match thread {
+                Some(thread) => thread.step_below(&track.name),
+                None => Some(&*track.name),
+            };
+            path.extend(step.filter(|step| !step.is_empty()).map(str::to_owned));
+            if at == 0 {
+                break;
+            }
         }
-        assert!(path.len() <= 100);
+        path.reverse();
         path
     }
 

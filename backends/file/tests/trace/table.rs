@@ -215,6 +215,21 @@ impl Domain {
         .unwrap();
     }
 
+    /// Names a thread of the operating system.
+    pub fn name_thread(self, number: u64, name: &CStr) {
+        let attr = nvtxResourceAttributes_t {
+            version: NVTX_VERSION,
+            size: NVTX_RESOURCE_ATTRIB_STRUCT_SIZE,
+            identifierType: NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE,
+            identifier: nvtxResourceIdentifier_t { ullValue: number },
+            messageType: NVTX_MESSAGE_TYPE_ASCII,
+            message: nvtxMessageValue_t {
+                ascii: name.as_ptr(),
+            },
+        };
+        call!(self.table, ResourceRegister(self.handle, &attr)).unwrap();
+    }
+
     pub fn scope(self, parent: u64, path: &str) -> u64 {
         let path = c(path);
         let attr = nvtxScopeAttr_t {

@@ -1,0 +1,606 @@
+//! The tree: which track is where, by what scopes, streams and events name.
+//!
+//! A process is a track that holds all tracks below it and has no events. So is a thread; what it writes is on a track
+//! below it, as Perfetto shows children of a thread's own track beside that, not below.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::mem;
+use std::sync::Arc;
+
+use nvtxw_backend::call::ResourceAttributes;
+use nvtxw_backend::{Domain, PredefinedScope, ResourceType, Scope, ScopeRef, Segment, StreamInfo};
+
+use super::numbers::{Numbers, OwnerId, Step};
+use super::{HOLDERS, Label, MAX_DEPTH, Owner, Track, TrackId, TrackKind};
+
+/// Ranks of what has no place in the order of registration. Counters come last: [`rank_of`].
+const FIRST_DOMAIN: u32 = 1 << 19;
+const FIRST_OS_NUMBER: u32 = 1 << 20;
+const FIRST_COUNTER: u32 = 1 << 30;
+
+/// Tells a track from its siblings, whatever they are called.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// A step of a scope's path, in the form that its producer wrote.
+    Scope(TrackId, Anchor, String),
+    /// Holds the tracks of a thread.
+    Thread(OwnerId),
+    /// The rows of a process' main thread.
+    Main(TrackId),
+    /// The process of what has no scope.
+    Session,
+    /// A domain, by its index.
+    Domain(TrackId, u32),
+    /// A stream without scope, by its domain's index and its name.
+    Stream(u32, String),
+    /// A group of counters, by its domain's index and its ID.
+    Group(TrackId, u32, u64),
+    /// A counter: its domain's index, its ID, which of the counters of a group it is, and the number of
+    /// the stream that it is for, if it is for one only.
+    Counter(TrackId, u32, u64, u32, Option<u32>),
+    /// A counter of a group whose samples differ, by its name.
+    Named(TrackId, u32, u64, Box<str>, Option<u32>),
+}
+
+/// The start of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Anchor {
+    Root,
+    Machine,
+    Vm,
+}
+
+impl Anchor {
+    fn of(scope: &Scope) -> Self {
+        match scope.anchor() {
+            PredefinedScope::CurrentHwMachine => Self::Machine,
+            PredefinedScope::CurrentVm => Self::Vm,
+            _ => Self::Root,
+        }
+    }
+}
+
+/// A scope, or a stream without one, is the track of a process, or else the track that has its rows.
+type Node = TrackId;
+
+#[derive(Default)]
+pub(super) struct Tree {
+    /// Tracks that events name, and what is between them, by number - 1.
+    tracks: Vec<Track>,
+    /// Tracks that no event names, by number - [`HOLDERS`].
+    holders: Vec<Track>,
+    by_key: HashMap<Key, TrackId>,
+    /// The number of children that a track has.
+    children: HashMap<TrackId, u32>,
+    /// The places whose own track is a stream's lane.
+    taken: HashSet<TrackId>,
+    /// The stream for which a place's own track is kept.
+    pub(super) kept_for: HashMap<TrackId, u32>,
+    /// The names of streams, by their numbers.
+    stream_names: HashMap<u32, String>,
+    /// The session's name.
+    session: String,
+    /// The number of scopes of a domain that have tracks, by its index.
+    known_scopes: HashMap<u32, u32>,
+    /// The domain whose tracks stand directly in a scope, by its index.
+    first_domains: HashMap<Node, u32>,
+    /// That of the first stream: it is the first one wherever no scope is registered.
+    main_domain: Option<u32>,
+    numbers: Numbers,
+    /// Processes by the operating system's numbers, and threads by their processes and these.
+    os_nodes: HashMap<(Option<Node>, u64), Node>,
+    /// The operating system's threads that have names.
+    thread_names: HashMap<u64, String>,
+    /// Domains with names of such that were not read yet.
+    unread_domains: BTreeMap<u32, Arc<Domain>>,
+}
+
+impl Tree {
+    pub(super) fn of_session(name: &str) -> Self {
+        Self {
+            session: name.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn track(&self, id: TrackId) -> &Track {
+        match id.checked_sub(HOLDERS) {
+            Some(index) => &self.holders[index as usize],
+            None => &self.tracks[id as usize - 1],
+        }
+    }
+
+    /// The track as it is shown if a resource names its thread, or its process by the main thread.
+    pub(super) fn named(&self, track: &Track) -> Option<Track> {
+        let name = self.thread_names.get(&track.label.os_number?.into())?;
+        let mut track = track.clone();
+        match &mut track.label.owner {
+            Some(owner) => owner.name.clone_from(name),
+            None => track.label.shown = Some(name.clone()),
+        }
+        Some(track)
+    }
+
+    /// Makes nodes for the scopes of a domain that have none.
+    pub(super) fn add_scopes(&mut self, domain: &Domain) {
+        let known = self.known_scopes.entry(domain.index()).or_default();
+        let new: Vec<_> = domain.scopes_after(*known).cloned().collect();
+        *known += new.len() as u32;
+        for scope in new {
+            if let Some(node) = self.scope(&scope) {
+                self.first_domains.entry(node).or_insert(domain.index());
+            }
+        }
+    }
+
+    pub(super) fn note_resource(
+        &mut self,
+        domain: &Arc<Domain>,
+        resource: &ResourceAttributes<'_>,
+    ) {
+        if resource.kind == ResourceType::NativeThread.to_raw() {
+            (self.unread_domains).insert(domain.index(), Arc::clone(domain));
+        }
+    }
+
+    /// Reads the names of threads, when they are needed: a domain's resources are copied for that.
+    pub(super) fn read_resources(&mut self) {
+        for domain in mem::take(&mut self.unread_domains).into_values() {
+            for resource in domain.resources() {
+                if resource.kind() == ResourceType::NativeThread.to_raw()
+                    && let Some(name) = resource.name()
+                {
+                    (self.thread_names).insert(resource.identifier(), name.to_owned());
+                }
+            }
+        }
+    }
+
+    pub(super) fn open_stream(&mut self, stream: &StreamInfo, number: u32) {
+        self.main_domain.get_or_insert(stream.domain().index());
+        (self.stream_names).insert(number, stream.name().to_owned());
+    }
+
+    /// The track of what a stream writes in a scope.
+    pub(super) fn place(&mut self, stream: &StreamInfo, scope: &ScopeRef) -> TrackId {
+        match scope {
+            ScopeRef::Registered(scope) if let Some(node) = self.scope(scope) => {
+                self.rows(node, stream.domain())
+            }
+            // Where the traced code ran can't be found out any more.
+            _ => self.stream(stream),
+        }
+    }
+
+    /// The parent of the counters that a stream samples in a scope.
+    pub(super) fn counter_place(&mut self, stream: &StreamInfo, scope: &ScopeRef) -> TrackId {
+        let node = match scope {
+            ScopeRef::Registered(scope) => self.scope(scope),
+            ScopeRef::Root => None,
+            ScopeRef::None | ScopeRef::Predefined(_) => {
+                let rows = self.stream(stream);
+                return self.beside(rows);
+            }
+        };
+        let node = node.unwrap_or_else(|| self.session());
+        let parent = self.beside(node);
+        self.level(node, parent, stream.domain())
+    }
+
+    /// The track of what a stream writes of a process and a thread, and its path. Without a process, the thread is one
+    /// of that in which the scope is.
+    pub(super) fn os_place(
+        &mut self,
+        stream: &StreamInfo,
+        scope: &ScopeRef,
+        process: Option<u64>,
+        thread: Option<u64>,
+    ) -> (TrackId, String) {
+        let mut path = String::new();
+        let mut extend = |step: &str| path.extend(["/", step]);
+        let mut node = match (process, scope) {
+            (Some(number), _) => {
+                let node = self.os_process(number);
+                extend(&self.track(node).label.name);
+                node
+            }
+            (None, ScopeRef::Registered(scope)) if let Some(first) = scope.path().first() => {
+                extend(&first.to_string());
+                self.process_of(Anchor::of(scope), first)
+            }
+            _ => self.session(),
+        };
+        if let Some(number) = thread {
+            node = self.os_thread(node, number);
+            extend(self.step(node));
+        }
+        (self.rows(node, stream.domain()), path)
+    }
+
+    /// The step of a path that a node is.
+    fn step(&self, node: Node) -> &str {
+        let track = self.track(node);
+        match track.label.name.is_empty() {
+            true => &self.track(track.parent).label.name,
+            false => &track.label.name,
+        }
+    }
+
+    /// The node of a scope; `None` if it has no path.
+    fn scope(&mut self, scope: &Scope) -> Option<Node> {
+        let anchor = Anchor::of(scope);
+        let path = scope.path();
+        let (shown, rest) = path.split_at(path.len().min(MAX_DEPTH));
+        let (first, further) = shown.split_first()?;
+        let process = self.process_of(anchor, first);
+        let mut node = process;
+        for segment in further {
+            node = match node == process {
+                true => self.thread_in(process, anchor, segment),
+                false => {
+                    let key = Key::Scope(node, anchor, escaped(segment));
+                    self.get(key, node, None, Label::new(segment.to_string()))
+                }
+            };
+        }
+        if !rest.is_empty() {
+            let join =
+                |text: fn(&Segment) -> String| rest.iter().map(text).collect::<Vec<_>>().join("/");
+            let key = Key::Scope(node, anchor, join(escaped));
+            node = self.get(key, node, None, Label::new(join(Segment::to_string)));
+        }
+        Some(node)
+    }
+
+    /// The track of the rows that a domain has in a node.
+    fn rows(&mut self, node: Node, domain: &Domain) -> TrackId {
+        let rows = match self.track(node).label.owner {
+            Some(_) => self.main_rows(node),
+            None => node,
+        };
+        self.level(node, rows, domain)
+    }
+
+    /// The parent of a node's counters: beside the rows of a process or a thread, else below them.
+    fn beside(&self, node: Node) -> TrackId {
+        let track = self.track(node);
+        if track.label.owner.is_some() {
+            return node;
+        }
+        let parent = &self.track(track.parent).label;
+        match parent.owner.is_some() && !parent.name.is_empty() {
+            true => track.parent,
+            false => node,
+        }
+    }
+
+    /// The track for a domain below `parent`: that itself for the first domain of the node.
+    fn level(&mut self, node: Node, parent: TrackId, domain: &Domain) -> TrackId {
+        let main = self.main_domain.unwrap_or(domain.index());
+        let first = *self.first_domains.entry(node).or_insert(main);
+        match domain.name() {
+            Some(name) if first != domain.index() => {
+                let key = Key::Domain(parent, domain.index());
+                let rank = FIRST_DOMAIN.saturating_add(domain.index());
+                self.get(key, parent, Some(rank), Label::new(name.to_owned()))
+            }
+            _ => parent,
+        }
+    }
+
+    fn process_of(&mut self, anchor: Anchor, segment: &Segment) -> Node {
+        let key = Key::Scope(0, anchor, escaped(segment));
+        match self.by_key.get(&key) {
+            Some(&node) => node,
+            None => self.add_process(key, Step::process(segment), None),
+        }
+    }
+
+    fn thread_in(&mut self, process: Node, anchor: Anchor, segment: &Segment) -> Node {
+        let key = Key::Scope(process, anchor, escaped(segment));
+        match self.by_key.get(&key) {
+            Some(&node) => node,
+            None => self.add_thread(process, key, Step::thread(segment), None),
+        }
+    }
+
+    /// The process of the operating system's number, whatever its scope is called.
+    fn os_process(&mut self, number: u64) -> Node {
+        let step = Step::os(number, "Process");
+        let key = Key::Scope(0, Anchor::Root, step.name.clone());
+        match (self.os_nodes.get(&(None, number))).or_else(|| self.by_key.get(&key)) {
+            Some(&node) => node,
+            None => self.add_process(key, step, Some(rank_of_os(number))),
+        }
+    }
+
+    /// The thread of the operating system's number in a process, whatever its scope is called.
+    fn os_thread(&mut self, process: Node, number: u64) -> Node {
+        let step = Step::os(number, "Thread");
+        let key = Key::Scope(process, Anchor::Root, step.name.clone());
+        match (self.os_nodes.get(&(Some(process), number))).or_else(|| self.by_key.get(&key)) {
+            Some(&node) => node,
+            None => self.add_thread(process, key, step, Some(rank_of_os(number))),
+        }
+    }
+
+    /// The process of streams and counters without scope.
+    fn session(&mut self) -> Node {
+        match self.by_key.get(&Key::Session) {
+            Some(&node) => node,
+            None => {
+                let step = Step::named(&self.session, "Process");
+                let node = self.add_process(Key::Session, step, None);
+                // It is no step of any path.
+                self.holders[(node - HOLDERS) as usize].label.name.clear();
+                node
+            }
+        }
+    }
+
+    /// The track of the rows of a stream without scope.
+    fn stream(&mut self, stream: &StreamInfo) -> TrackId {
+        let domain = stream.domain();
+        let key = Key::Stream(domain.index(), stream.name().to_owned());
+        if let Some(&track) = self.by_key.get(&key) {
+            return track;
+        }
+        let step = match stream.name() {
+            "" => Step::named("stream", "Thread"),
+            name => Step::named(name, "Thread"),
+        };
+        let process = self.session();
+        let rows = self.add_thread(process, key, step, None);
+        let label = &mut self.tracks[rows as usize - 1].label;
+        label.description = domain.name().map(|domain| format!("Domain: {domain}"));
+        rows
+    }
+
+    fn add_process(&mut self, key: Key, step: Step, rank: Option<u32>) -> Node {
+        let number = self.numbers.process(step.wanted);
+        let owner = Owner::new(OwnerId::Process(number), &step, number, "Process");
+        let os_number = self.new_os_number(None, &step);
+        let label = match key {
+            // It is no step of any path.
+            Key::Session => Label::new(String::new()),
+            _ => Label {
+                shown: Some(step.shown),
+                ..Label::new(step.name)
+            },
+        };
+        let label = Label {
+            owner: Some(Box::new(owner)),
+            os_number,
+            ..label
+        };
+        let node = self.get(key, 0, rank, label);
+        if let Some(number) = os_number {
+            self.os_nodes.insert((None, number.into()), node);
+        }
+        node
+    }
+
+    /// Adds a thread to a process. Returns the track of its rows.
+    fn add_thread(&mut self, process: Node, key: Key, step: Step, rank: Option<u32>) -> TrackId {
+        let (number, is_made_up) = self.number_of(process);
+        let os_number = self.new_os_number(Some(process), &step);
+        let rows = if step.wanted == Some(number) && !is_made_up {
+            // The main thread has the rows of the process, too.
+            let holder = self.main_thread(process);
+            let label = Label {
+                shown: Some(step.shown),
+                ..Label::new(step.name)
+            };
+            self.get(key, holder, Some(1), label)
+        } else {
+            let thread = self.numbers.thread(number, step.wanted);
+            let id = OwnerId::Thread {
+                process: number,
+                thread,
+            };
+            let label = Label {
+                shown: Some(step.shown.clone()),
+                owner: Some(Box::new(Owner::new(id, &step, thread, "Thread"))),
+                os_number,
+                ..Label::new(step.name)
+            };
+            let holder = self.get(Key::Thread(id), process, rank, label);
+            let label = Label {
+                shown: Some(step.shown),
+                os_number,
+                ..Label::new(String::new())
+            };
+            self.get(key, holder, Some(0), label)
+        };
+        if let Some(number) = os_number {
+            (self.os_nodes).insert((Some(process), number.into()), rows);
+        }
+        rows
+    }
+
+    /// The operating system's number in a step, unless it is that of another node already.
+    fn new_os_number(&self, process: Option<Node>, step: &Step) -> Option<u32> {
+        let number = step.wanted.filter(|_| step.is_os)?;
+        let is_known = self.os_nodes.contains_key(&(process, number.into()));
+        (!is_known).then_some(number)
+    }
+
+    /// A process' number in the file, and whether it is made up.
+    fn number_of(&self, process: Node) -> (u32, bool) {
+        match self.track(process).label.owner.as_deref() {
+            Some(&Owner {
+                id: OwnerId::Process(number),
+                is_made_up,
+                ..
+            }) => (number, is_made_up),
+            _ => unreachable!("threads are in processes"),
+        }
+    }
+
+    /// The track of what is in a process itself.
+    fn main_rows(&mut self, process: Node) -> TrackId {
+        let holder = self.main_thread(process);
+        let label = &self.track(process).label;
+        let label = Label {
+            shown: Some(label.shown().to_owned()),
+            os_number: label.os_number,
+            ..Label::new(String::new())
+        };
+        self.get(Key::Main(process), holder, Some(0), label)
+    }
+
+    /// The track that holds those of a process' main thread. It has no name: it is no step of any path.
+    fn main_thread(&mut self, process: Node) -> TrackId {
+        let (number, is_made_up) = self.number_of(process);
+        let label = &self.track(process).label;
+        let id = OwnerId::Thread {
+            process: number,
+            thread: number,
+        };
+        let label = Label {
+            owner: Some(Box::new(Owner {
+                id,
+                name: label.shown().to_owned(),
+                is_made_up,
+            })),
+            os_number: label.os_number,
+            ..Label::new(String::new())
+        };
+        self.get(Key::Thread(id), process, Some(0), label)
+    }
+
+    /// Says in a lane's description which stream it is for, unless the place is called like the stream.
+    pub(super) fn describe_stream(&mut self, place: TrackId, lane: TrackId, stream: u32) {
+        if self.track(place).kind == TrackKind::Stream {
+            return;
+        }
+        let name = self.stream_names.get(&stream);
+        let description = name.filter(|name| !name.is_empty());
+        let description = description.map(|name| format!("Stream: {name}"));
+        self.tracks[lane as usize - 1].label.description = description;
+    }
+
+    /// A track for the ranges of a stream in `place`: the place's own for the stream that it is kept
+    /// for, or the first that asks, else one that is shown together with it.
+    pub(super) fn lane(&mut self, place: TrackId, stream: u32) -> TrackId {
+        let kept_for = self.kept_for.get(&place);
+        if kept_for.is_none_or(|number| *number == stream) && self.taken.insert(place) {
+            return place;
+        }
+        let track = self.track(place).clone();
+        self.tracks.push(track);
+        let lane = self.tracks.len() as TrackId;
+        self.describe_stream(place, lane, stream);
+        lane
+    }
+
+    /// The track with this key; it gets parent, rank and label if it is new. Without a rank it comes
+    /// after all others that had none.
+    pub(super) fn get(
+        &mut self,
+        key: Key,
+        parent: TrackId,
+        rank: Option<u32>,
+        mut label: Label,
+    ) -> TrackId {
+        if let Some(&id) = self.by_key.get(&key) {
+            return id;
+        }
+        let rank = rank.unwrap_or_else(|| {
+            // A main thread has rank 0.
+            let first = u32::from(parent >= HOLDERS);
+            let next = self.children.entry(parent).or_insert(first);
+            *next += 1;
+            *next - 1
+        });
+        let kind = match key {
+            Key::Stream(..) => TrackKind::Stream,
+            Key::Group(..) => TrackKind::Group,
+            Key::Counter(..) | Key::Named(..) => TrackKind::Counter,
+            _ => TrackKind::Scope,
+        };
+        if matches!(kind, TrackKind::Group | TrackKind::Counter) || matches!(key, Key::Domain(..)) {
+            label.shown = self.shown_beside(parent, &label.name);
+        }
+        if kind == TrackKind::Counter && parent != 0 {
+            let is_member = self.track(parent).kind == TrackKind::Group;
+            let scale = label.counter.as_mut().filter(|_| is_member);
+            if let Some(scale) = scale {
+                scale.group = Some(parent);
+            }
+        }
+        let is_holder = label.owner.is_some() || kind == TrackKind::Group;
+        let (all, first) = match is_holder {
+            true => (&mut self.holders, HOLDERS),
+            false => (&mut self.tracks, 1),
+        };
+        let place = all.len() as TrackId + first;
+        all.push(Track {
+            parent,
+            rank,
+            place,
+            kind,
+            label,
+        });
+        self.by_key.insert(key, place);
+        place
+    }
+
+    /// The name of a track that is shown beside a thread's rows: the thread's name is before it.
+    fn shown_beside(&self, parent: TrackId, name: &str) -> Option<String> {
+        let label = &self.track(parent).label;
+        let owner = label.owner.as_ref()?;
+        matches!(owner.id, OwnerId::Thread { .. }).then(|| format!("{} {name}", label.shown()))
+    }
+}
+
+impl Owner {
+    /// Of a step that got `number`. Viewers show a number after the name.
+    fn new(id: OwnerId, step: &Step, number: u32, what: &str) -> Self {
+        let is_made_up = step.wanted != Some(number);
+        Self {
+            id,
+            name: match is_made_up {
+                true => step.shown.clone(),
+                false => what.to_owned(),
+            },
+            is_made_up,
+        }
+    }
+}
+
+/// What events name only is in the order of the numbers, whichever event comes first.
+fn rank_of_os(number: u64) -> u32 {
+    FIRST_OS_NUMBER + number.min(1 << 29) as u32
+}
+
+/// Counters come after all other tracks, in the order of their IDs: those that producers pick, then
+/// those that they get.
+pub(super) fn rank_of(counter: u64) -> u32 {
+    const HALF: u64 = 1 << 28;
+    let rank = match counter.checked_sub(1 << 32) {
+        Some(number) => HALF + number.min(HALF),
+        None => counter.min(HALF),
+    };
+    FIRST_COUNTER + rank as u32
+}
+
+/// A segment such that different ones stay different.
+fn escaped(segment: &Segment) -> String {
+    fn escape(text: &str, out: &mut String) {
+        for character in text.chars() {
+            if matches!(character, '/' | '[' | ']' | '\\') {
+                out.push('\\');
+            }
+            out.push(character);
+        }
+    }
+    let mut out = String::new();
+    escape(segment.name(), &mut out);
+    if let Some(key) = segment.key() {
+        out.push('[');
+        escape(key, &mut out);
+        out.push(']');
+    }
+    out
+}
