@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 import nvtx
-from nvtx import BatchOrdering, CounterSemantics, EntryKind, EventKind, writer
+from nvtx import BatchOrdering, CounterSemantics, EntryKind, EventKind, TimestampType, writer
 from nvtx.writer import StreamOrdering
 
 from findings import read
@@ -86,6 +86,12 @@ def _(session):
         gpu.write_start(time, 7, message="a")
     for time in (30, 40):
         gpu.write_end(time, 7)
+
+
+@case("undated-stream")
+def _(session):
+    stream(session, "cpu", time_domain_id=TimestampType.CPU_CLOCK_GETTIME_REALTIME).write_mark(1_700_000_000_000_000_000, message="a")
+    stream(session).write_mark(10, message="b")
 
 
 @case("end-before-start")

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nvtxw_backend::call::WriteCall;
 use nvtxw_backend::{
     Counter, CounterBatch, Event, EventBatch, EventKind, Refusal, ResultCode, StreamInfo, Text,
-    Time,
+    Time, TimeRelation,
 };
 
 use crate::finding::{FindingKind, Place};
@@ -39,6 +39,9 @@ pub(crate) struct Checks {
     /// The categories that events were in.
     categories: HashSet<u32>,
     category: u32,
+    /// The time domains that timestamps are of, and the last one of them.
+    time_domains: HashSet<u64>,
+    time_domain: Option<u64>,
     batches: u64,
     batch_items: u64,
 }
@@ -57,6 +60,8 @@ impl Checks {
             watched: Watched::default(),
             categories: HashSet::new(),
             category: 0,
+            time_domains: HashSet::new(),
+            time_domain: None,
             batches: 0,
             batch_items: 0,
         }
@@ -257,6 +262,9 @@ impl Checks {
 
     #[inline]
     fn check_order(&mut self, scope: u64, time_domains: (u64, u64), time: Time) {
+        if self.time_domain != Some(time_domains.0) {
+            self.use_clock(time_domains.0, time);
+        }
         let domain = self.info.domain();
         let Some(broken) = self.order.take(domain, scope, time_domains, time) else {
             return;
@@ -281,6 +289,20 @@ impl Checks {
                 format!("ends at {end} what was {began} at {}", first.time)
             });
         }
+    }
+
+    #[cold]
+    fn use_clock(&mut self, time_domain: u64, time: Time) {
+        self.time_domain = Some(time_domain);
+        if self.time_domains.insert(time_domain) {
+            let place = self.place_of(self.items, time.start());
+            self.shared
+                .use_clock(self.stream, &self.info, time_domain, place);
+        }
+    }
+
+    pub(crate) fn relation(&mut self, relation: &TimeRelation<'_>) {
+        self.shared.relate(self.info.domain(), relation);
     }
 
     #[cold]

@@ -130,6 +130,10 @@ kinds! {
         "a value is outside of the limits that its counter was registered with",
         "tools scale graphs by the limits: the value is cut off, or makes the limits pointless",
         "correct the limits in the counter's semantics, or leave them out; look for values in another unit";
+    UndatedStream "undated-stream":
+        "a stream has timestamps of no clock, and those of another stream tell the date",
+        "both are on one time line: the first view of a trace spans decades, and all events look like two dots in it",
+        "open the stream with the time domain of its clock, or relate its timestamps to a clock that tells the date";
     RefusedCall "refused-call":
         "a call is refused as invalid for another reason",
         "what it said is not in the trace",

@@ -246,7 +246,7 @@ impl<T: Stream> Stream for CheckedStream<T> {
     fn write_relation(&mut self, relation: &TimeRelation<'_>) -> Result<()> {
         self.write(
             relation.call().member(),
-            |_| {},
+            |checks| checks.relation(relation),
             |inner| inner.write_relation(relation),
         )
     }

@@ -27,6 +27,7 @@
 mod account;
 mod behind;
 mod checks;
+mod dates;
 mod finding;
 mod gate;
 mod layer;

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nvtxw_backend::call::Registration;
-use nvtxw_backend::{Cause, Domain, IdKind, Refusal, StreamInfo, log};
+use nvtxw_backend::{Cause, Domain, IdKind, Refusal, StreamInfo, TimeRelation, log};
 
 use crate::account::Account;
 use crate::checks::is_invalid;
+use crate::dates::Dates;
 use crate::finding::{FindingKind, Place};
 use crate::gate::Gate;
 use crate::ranges::Started;
@@ -33,6 +34,7 @@ struct State {
     /// Their names.
     domain_names: HashMap<u32, Box<str>>,
     names: Names,
+    dates: Dates,
     opened: u32,
 }
 
@@ -101,6 +103,22 @@ impl Shared {
             let unnamed = state.unnamed.entry((domain.index(), category));
             unnamed.or_insert_with(|| (Arc::clone(domain), place));
         }
+    }
+
+    /// A stream with this number has timestamps of a time domain, the first one at this place.
+    pub(crate) fn use_clock(
+        &self,
+        number: u32,
+        stream: &StreamInfo,
+        time_domain: u64,
+        place: Place,
+    ) {
+        self.state().dates.add(number, stream, time_domain, place);
+    }
+
+    /// Two time domains are related.
+    pub(crate) fn relate(&self, domain: &Domain, relation: &TimeRelation<'_>) {
+        self.state().dates.relate(domain, relation);
     }
 
     /// Calls overlap that must not, outside of a stream's writes.
@@ -200,6 +218,11 @@ impl Shared {
                 }
                 _ => format!("is in the category {category}, which has no name"),
             });
+        }
+        let undated = self.state().dates.take();
+        for (place, what) in undated {
+            self.account
+                .note(FindingKind::UndatedStream, place, || what);
         }
         self.account.end();
     }

@@ -9,6 +9,7 @@ mod recorder;
 
 mod behind;
 mod calls;
+mod clocks;
 mod order;
 mod ranges;
 mod registrations;
