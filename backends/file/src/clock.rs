@@ -14,7 +14,7 @@ mod time_map;
 mod way;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use nvtxw_backend::{
@@ -36,6 +36,8 @@ pub(crate) use self::time_map::{Side, TimeMap};
 pub(crate) struct Clocks {
     /// Grows with each thing that is learned.
     version: AtomicU64,
+    /// Whether one of the clocks tells the date, so that its times are dates, and those of all that are related to it.
+    have_dates: AtomicBool,
     state: RwLock<State>,
 }
 
@@ -78,7 +80,13 @@ struct Clock {
 struct Rank(u8, u32, u64);
 
 impl Rank {
+    /// Of clocks that tell the date: predefined ones, and registered ones behind them.
+    const DATE: u8 = 0;
     const NONE: u8 = 4;
+
+    fn is_date(self) -> bool {
+        self.0 <= Self::DATE + 1
+    }
 
     fn is_none(self) -> bool {
         self.0 == Self::NONE
@@ -93,7 +101,20 @@ impl Clocks {
             return number;
         }
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        state.clock(domain, time_domain)
+        let number = state.clock(domain, time_domain);
+        self.note_dates(&state, number);
+        number
+    }
+
+    /// Whether times are dates: those of a clock that tells the date, and of all clocks that are related to it.
+    pub(crate) fn have_dates(&self) -> bool {
+        self.have_dates.load(Ordering::Relaxed)
+    }
+
+    fn note_dates(&self, state: &State, clock: usize) {
+        if state.clocks[clock].rank.is_date() {
+            self.have_dates.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Changes when routes may have changed.
@@ -154,6 +175,9 @@ impl Clocks {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let clocks = [relation.source(), relation.destination()];
         let clocks = clocks.map(|time_domain| state.clock(domain, time_domain));
+        for clock in clocks {
+            self.note_dates(&state, clock);
+        }
         let before = state.version;
         let result = match relation.kind() {
             RelationKind::Points(points) => {
@@ -309,7 +333,7 @@ impl Clock {
             None => (known::name(of_type).to_owned(), Known::of_type(of_type)),
         };
         let class = match known.rate {
-            Some(_) if known.is_date() => 0,
+            Some(_) if known.is_date() => Rank::DATE,
             Some(_) => 2,
             None => 5,
         };

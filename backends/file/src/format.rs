@@ -32,6 +32,9 @@ pub(crate) trait Format: Sized + Send + Sync + 'static {
     /// Adds facts about the session. An error is kept for the [end](Self::end).
     fn note(&self, facts: &[Fact<'_>]);
 
+    /// The times are dates, in nanoseconds since 1970.
+    fn note_dates(&self) {}
+
     /// Refuses events that were taken before it was decided which times the file holds, and had to
     /// be dropped then.
     fn check_outside(&self, _count: u64) -> Result<()> {

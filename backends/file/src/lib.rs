@@ -38,7 +38,9 @@
 //!   counts as none, if it is not a registered string. Bad UTF-8 becomes U+FFFD.
 //! - **Times** are nanoseconds, whatever the clocks that they were read from: see [below](#clocks). Ranges of a
 //!   stream that follow one another on a track tell them as steps, which take fewer bytes: by a clock of the
-//!   stream's packets (ID 64) that counts on, as those of Perfetto's own library do.
+//!   stream's packets (ID 64) that counts on, as those of Perfetto's own library do. If a clock tells the
+//!   date, a clock snapshot (of `BOOTTIME`, the file's clock, and `REALTIME`) says which dates the times are, so that Perfetto
+//!   shows absolute times; it is written once, as soon as the first such clock is known. Files without dates have none.
 //! - **Categories** have their registered names, else their numbers. **Colours** are correlation
 //!   IDs `#AARRGGBB`, by which Perfetto colours (equal ones look equal, but it picks the colour);
 //!   the true value is an annotation.

@@ -18,6 +18,7 @@ mod value;
 use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nvtxw_backend::{Event, EventKind, Result, Schema, ScopeRef, StreamInfo, Time};
 
@@ -41,6 +42,8 @@ use crate::track::{TrackId, Tracks};
 pub(crate) struct Perfetto {
     sink: Arc<Sink>,
     base: TimeBase,
+    /// Whether the file tells which dates its times are.
+    is_dated: AtomicBool,
 }
 
 impl Format for Perfetto {
@@ -51,7 +54,7 @@ impl Format for Perfetto {
         if let Some(level) = settings.compression {
             sink = sink.packed(Arc::new(Bundler::new(level)));
         }
-        let mut header = Header::first().facts(facts);
+        let mut header = Header::default().facts(facts);
         if let Some(base) = settings.base {
             header = header.facts(&[base_fact(base)]);
         }
@@ -59,12 +62,21 @@ impl Format for Perfetto {
         Ok(Self {
             sink: Arc::new(sink),
             base: TimeBase::new(settings.base),
+            is_dated: AtomicBool::new(false),
         })
     }
 
     fn note(&self, facts: &[Fact<'_>]) {
         // The sink keeps an error.
-        let _ = Header::more().facts(facts).append_to(&self.sink);
+        let _ = Header::default().facts(facts).append_to(&self.sink);
+    }
+
+    fn note_dates(&self) {
+        if !self.is_dated.swap(true, Ordering::Relaxed) {
+            let dates = Header::default().dates(self.decide_base());
+            // The sink keeps an error.
+            let _ = dates.append_to(&self.sink);
+        }
     }
 
     fn check_outside(&self, count: u64) -> Result<()> {

@@ -250,6 +250,7 @@ impl<F: Format> SessionIn<F> {
         let (tally, settled) = self.settle(streams, tally);
         self.note_counts(tally.attributes());
         self.note_facts();
+        self.0.note_dates();
         self.0
             .format
             .end()
@@ -392,6 +393,13 @@ impl<L> Default for AllClosed<L> {
 }
 
 impl<F: Format> Shared<F> {
+    /// Lets the file tell that its times are dates, once that is known.
+    pub(crate) fn note_dates(&self) {
+        if self.clocks.have_dates() {
+            self.format.note_dates();
+        }
+    }
+
     /// Notes what a stream tells when it is closed: with all that it met, and what an error cost.
     pub(crate) fn close(
         &self,

@@ -270,6 +270,7 @@ impl<F: Format> StreamIn<F> {
     /// Gives all events in the window the times that are known now.
     fn retime(&mut self) {
         self.refresh();
+        self.shared.note_dates();
         self.timeline.is_precise = self.clocks.must_be_precise();
         let is_first = self.marks.is_empty();
         if self.clocks.has_past() {

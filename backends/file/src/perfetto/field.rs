@@ -36,6 +36,8 @@ pub(crate) mod clock_snapshot {
     pub(crate) const TIMESTAMP: u32 = 2;
     pub(crate) const INCREMENTAL: u32 = 3;
 
+    /// The clock of dates.
+    pub(crate) const REALTIME: u64 = 1;
     /// The clock of packets that name none.
     pub(crate) const BOOTTIME: u64 = 6;
     /// The first one that each sequence may have for itself.

@@ -33,27 +33,34 @@ pub(super) fn mark_of(flags: u64) -> Option<u32> {
 }
 
 /// Packets about the session as a whole.
+#[derive(Default)]
 pub(crate) struct Header(Writer);
 
 impl Header {
-    /// The first packet of the file: says which clock its times are of.
-    pub(crate) fn first() -> Self {
-        let mut out = Writer::default();
-        packet(&mut out, SESSION_SEQUENCE, packet::CLEARED, 0, |out| {
+    /// Adds which dates the file's times are: they count from `base`, in nanoseconds since 1970.
+    ///
+    /// Files without dates have no clocks to tell: readers would show the packet as a track, before all others.
+    pub(super) fn dates(mut self, base: i64) -> Self {
+        // No clock shows less than 0.
+        let (own, date) = match base {
+            0.. => (0, base.unsigned_abs()),
+            _ => (base.unsigned_abs(), 0),
+        };
+        packet(&mut self.0, SESSION_SEQUENCE, 0, 0, |out| {
             let snapshot = out.open(packet::CLOCK_SNAPSHOT, 0);
-            let clock = out.open(clock_snapshot::CLOCKS, 0);
-            out.uint(clock_snapshot::CLOCK_ID, clock_snapshot::BOOTTIME);
-            out.uint(clock_snapshot::TIMESTAMP, 0);
-            out.close(clock);
+            for (clock, time) in [
+                (clock_snapshot::BOOTTIME, own),
+                (clock_snapshot::REALTIME, date),
+            ] {
+                let open = out.open(clock_snapshot::CLOCKS, 0);
+                out.uint(clock_snapshot::CLOCK_ID, clock);
+                out.uint(clock_snapshot::TIMESTAMP, time);
+                out.close(open);
+            }
             out.uint(clock_snapshot::PRIMARY, clock_snapshot::BOOTTIME);
             out.close(snapshot);
         });
-        Self(out)
-    }
-
-    /// One that goes on.
-    pub(crate) fn more() -> Self {
-        Self(Writer::default())
+        self
     }
 
     pub(super) fn facts(mut self, facts: &[Fact<'_>]) -> Self {

@@ -12,6 +12,7 @@ mod content;
 mod counters;
 #[cfg(feature = "parquet")]
 mod dataset;
+mod dates;
 mod ending;
 mod faults;
 mod fields;

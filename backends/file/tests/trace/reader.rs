@@ -87,6 +87,8 @@ pub struct Track {
 #[derive(Debug, Default)]
 pub struct Trace {
     pub attributes: BTreeMap<String, Arg>,
+    /// What the file's clock shows at some date, in nanoseconds since 1970.
+    pub date: Option<(u64, u64)>,
     pub tracks: BTreeMap<u64, Track>,
     pub ranges: Vec<Slice>,
     pub instants: Vec<Slice>,
@@ -219,7 +221,22 @@ impl Trace {
         let mut event = None;
         for &(number, field) in &all {
             match number {
-                6 if id == 1 => assert!(fields(bytes(field)).any(|f| f == (2, Field::Int(6)))),
+                6 if id == 1 => {
+                    let all: Vec<_> = fields(bytes(field)).collect();
+                    let [(1, own), (1, date), (2, Field::Int(6))] = all[..] else {
+                        panic!("{all:?}")
+                    };
+                    let shown = |clock, shown| {
+                        let all: Vec<_> = fields(bytes(shown)).collect();
+                        let [(1, found), (2, time)] = all[..] else {
+                            panic!("{all:?}")
+                        };
+                        assert_eq!(int(found), clock);
+                        int(time)
+                    };
+                    let date = self.date.replace((shown(6, own), shown(1, date)));
+                    assert_eq!(date, None, "told twice");
+                }
                 6 => {
                     let clocks = fields(bytes(field)).map(|(_, clock)| bytes(clock).to_vec());
                     // Both at 0, and the first one counts on.
