@@ -141,6 +141,8 @@ class Derived:
 
     def sample(self, line):
         declared = self.declared[line["domain"], line["name"]]
+        if line.get("no_value") == "Unavailable":
+            self.mark(line, f"{line['name']}: unavailable")
         for field, semantics in declared["fields"].items():
             track = tuple(counter_place(line) + [line["name"]] + ([field] if declared["is_group"] else []))
             # The description of a whole counter is that of the folder of a group.
@@ -150,9 +152,7 @@ class Derived:
             key = (line["stream"], track)
             if "fields" in line:
                 value = line["fields"][field]
-                if value in ("NaN", "inf", "-inf"):
-                    value = value.lower()
-                else:
+                if value not in ("NaN", "inf", "-inf"):
                     value = float(value) if value >= 2**63 else value
                     numerator, denominator = semantics.get("scale", [1, 1])
                     # A whole factor is the track's.
@@ -161,14 +161,21 @@ class Derived:
             elif line["no_value"] == "Zero":
                 value = self.last[key] = 0
             elif line["no_value"] == "Unavailable":
-                if semantics.get("value_type") == "delta":
-                    continue
-                value = "nan"
+                continue
             elif key in self.last:
                 value = self.last[key]
             else:
                 continue
+            if isinstance(value, str):
+                # Viewers can't draw it.
+                word = {"NaN": "NaN", "inf": "+Inf", "-inf": "-Inf"}[value]
+                self.mark(line, f"{'/'.join(track[-2 if declared['is_group'] else -1:])}: {word}")
+                continue
             self.rows.append({"kind": "counter", "track": list(track), "ts": times(line)[0], "dur": None, "name": track[-1], "cats": [], "args": {}, "value": value})
+
+    def mark(self, line, name):
+        """An instant where a counter has no value to be drawn."""
+        self.rows.append({"kind": "instant", "track": place(line), "ts": times(line)[0], "dur": None, "name": name, "cats": [], "args": {}, "value": None})
 
 
 FACTS = {

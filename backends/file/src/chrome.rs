@@ -255,6 +255,11 @@ impl FormatStream for ChromeStream {
         self::value(value.unwrap_or(Number::Float(f64::NAN)), out);
     }
 
+    fn counter_mark(&mut self, name: impl FnOnce() -> String, out: &mut Writer) -> bool {
+        self.encoder.named(&name(), out);
+        true
+    }
+
     fn begin(&mut self) -> &mut Lines {
         &mut self.lines
     }

@@ -178,8 +178,14 @@ pub(crate) trait FormatStream: Send + 'static {
     /// Appends what an event has besides time and place.
     fn event(&mut self, event: &Event<'_>, half: Half<'_>, out: &mut Writer);
 
-    /// The same for a counter's value; `None` where there is none, so that there is a gap.
+    /// The same for a counter's value; `None` where there is none and no [mark](Self::counter_mark), so that there is a gap.
     fn value(&mut self, value: Option<Number>, out: &mut Writer);
+
+    /// Appends what an instant of this name has, which marks where a counter has no value that viewers can draw. `false`, and
+    /// appends nothing, for formats that have such values.
+    fn counter_mark(&mut self, _name: impl FnOnce() -> String, _out: &mut Writer) -> bool {
+        false
+    }
 
     /// How many bytes wait for the next [`begin`](Self::begin) that are not a part of any event.
     fn pending(&self) -> usize {
@@ -346,6 +352,12 @@ impl Number {
             Loaded::Single(value) => Self::Float(value.into()),
             Loaded::Double(value) => Self::Float(value),
         }
+    }
+
+    /// Whether it is neither NaN nor infinite.
+    #[inline]
+    pub(crate) fn is_finite(self) -> bool {
+        !matches!(self, Self::Float(value) if !value.is_finite())
     }
 
     /// The nearest double.

@@ -57,9 +57,11 @@
 //!   whole scale is the track's, any other is in the values, which stay integers where they can; of a
 //!   normalised integer the value is the fraction. Limits and what holds between samples are in the
 //!   description. Differences to the sample before are marked as such, so that readers sum them up;
-//!   each stream has a sum and a track of its own. A sample without a value is 0 if it is zero, the
-//!   value before if it is unchanged (nothing if there is none), NaN if it is unavailable (nothing in
-//!   a sum). Values of one time stay in the order in which they came, also of a stream that is closed and opened
+//!   each stream has a sum and a track of its own. A sample without a value is 0 if it is zero, and the
+//!   value before if it is unchanged (nothing if there is none). Viewers can't draw what is not finite, and no gaps: the counter
+//!   keeps its last value there, and an instant marks the place, on the track where ranges of the counter's scope are. It is called
+//!   `power: NaN`, `power: +Inf`, `power: -Inf` or, for a sample whose value is unavailable, `power: unavailable`; a member of a
+//!   group is `traffic/read`. Values of one time stay in the order in which they came, also of a stream that is closed and opened
 //!   again.
 //! - **Attributes** of the file: `nvtxw.session`, `nvtxw.producer`, `nvtxw.time_base` (add it to the
 //!   file's times to get the original ones); the domains that streams were opened in, `nvtxw.domain.0`,
@@ -147,6 +149,7 @@
 //!   file is [put in order](#when-it-is-written), which it is then; what would join a range with one that was written more than
 //!   131072 correlation values before may be missing before that. Marks are not joined: an arrow would end at a range around them.
 //! - **Counters** (`C`) belong to their process. What a value is called is the counter's unit. Integers are never strings here.
+//!   Instants mark values that are not finite or unavailable, as in a Perfetto file.
 //!   Differences are added up, in the order in which the file has them.
 //! - **Attributes** are `otherData` if they are known at the start, else `metadata` at the file's end.
 //! - **For who puts the file in order** events have what viewers pass over: `tid` stands before `pid` in ranges that were not

@@ -215,6 +215,11 @@ impl FormatStream for PerfettoStream {
         packet::value(value.unwrap_or(Number::Float(f64::NAN)), out);
     }
 
+    fn counter_mark(&mut self, name: impl FnOnce() -> String, out: &mut Writer) -> bool {
+        self.encoder.named(&name(), out);
+        true
+    }
+
     #[inline]
     fn pending(&self) -> usize {
         self.encoder.texts.new.len()

@@ -411,6 +411,11 @@ impl Timeline {
         self.whole(place, Kind::Instant, (time, time), content);
     }
 
+    /// An instant that marks where a counter has no value to be drawn: a part of a sample, which has arrived.
+    pub(crate) fn counter_mark(&mut self, place: u32, time: i64, fields: &[u8]) {
+        self.whole(place, Kind::Instant, (time, time), Content::Fields(fields));
+    }
+
     /// The value of a counter; of all those that come together with it if it is ready.
     pub(crate) fn value(&mut self, counter: u32, time: i64, content: Content<'_>) {
         self.whole(counter, Kind::Value, (time, time), content);

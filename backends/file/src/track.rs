@@ -204,6 +204,19 @@ impl Tracks {
         self.lock().get(key, parent, None, label)
     }
 
+    /// The name of a counter, after that of the group that it is in.
+    pub(crate) fn counter_name(&self, counter: TrackId) -> String {
+        let inner = self.lock();
+        let track = &inner.tracks[counter as usize - 1];
+        let name = &track.label.name;
+        match (track.parent as usize).checked_sub(1) {
+            Some(parent) if inner.tracks[parent].kind == TrackKind::Group => {
+                format!("{}/{name}", inner.tracks[parent].label.name)
+            }
+            _ => name.clone(),
+        }
+    }
+
     /// A track for the ranges of a stream in `place`: the place's own for the stream that it is kept
     /// for, or the first that asks, else one that is shown together with it.
     pub(crate) fn lane(&self, place: TrackId, stream: u32) -> TrackId {

@@ -40,7 +40,7 @@ fn all_of_a_file_of_ours_is_shown() {
         let scope = only(&gpu["scopes"], "path", "GPU[0]/Engine");
         assert_eq!(
             (&scope["ranges"], &scope["start_ns"]),
-            (&json!(300), &json!(1000))
+            (&json!(300), &json!(10))
         );
         let host = only(&info["streams"], "name", "host");
         assert_eq!(

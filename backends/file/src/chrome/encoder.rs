@@ -132,6 +132,13 @@ impl Encoder {
         !self.args.flows.is_empty()
     }
 
+    /// Appends what an event says that has nothing but a name.
+    pub(super) fn named(&self, name: &str, out: &mut Writer) {
+        out.put(NAME);
+        json::text(name, out);
+        out.put(ARGS);
+    }
+
     fn name(&mut self, event: &Event<'_>, out: &mut Writer) {
         let Some(Text::Registered(string)) = event.message() else {
             out.put(NAME);

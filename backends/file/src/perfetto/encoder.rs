@@ -210,6 +210,15 @@ impl Encoder {
         }
     }
 
+    /// Appends the name of an event that has nothing else.
+    pub(super) fn named(&mut self, name: &str, out: &mut Writer) {
+        let Tables { names, new, .. } = &mut self.texts;
+        match intern(names, new, interned::NAMES, name) {
+            Some(number) => out.uint(event::NAME_IID, number),
+            None => out.text(event::NAME, name),
+        }
+    }
+
     fn any_name(&mut self, event: &Event<'_>, out: &mut Writer) {
         let Tables { names, new, .. } = &mut self.texts;
         let key = match event.message() {

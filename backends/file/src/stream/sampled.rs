@@ -1,6 +1,7 @@
 //! The counters of a stream: from samples to its timeline.
 
 use std::slice;
+use std::sync::Arc;
 
 use nvtxw_backend::{Counter, CounterBatch, CounterSample, NoValueReason, Result, ScopeRef};
 
@@ -9,7 +10,7 @@ use crate::counter::{self, Meaning, Naming};
 use crate::format::{Format, FormatStream, Number};
 use crate::plain::Load;
 use crate::timeline::{Content, On};
-use crate::track::TrackId;
+use crate::track::{TrackId, Tracks};
 
 /// A counter, or a group, that is sampled in a scope.
 pub(super) struct Sampled {
@@ -27,6 +28,7 @@ pub(super) struct Sampled {
 struct Tracked {
     /// The timeline's number.
     track: u32,
+    id: TrackId,
     meaning: Meaning,
     /// The value that was written last.
     last: Option<Number>,
@@ -114,8 +116,9 @@ impl<F: Format> StreamIn<F> {
         let tracked: Vec<_> = tracks
             .iter()
             .zip(first..)
-            .map(|(&(_, meaning), track)| Tracked {
+            .map(|(&(id, meaning), track)| Tracked {
                 track,
+                id,
                 meaning,
                 last: None,
             })
@@ -156,7 +159,7 @@ impl<F: Format> StreamIn<F> {
             }
             self.gather(&sample, samples.counter(), index);
             self.arrives(index, time);
-            self.add_values(index, time);
+            self.add_values(index, time, &sample);
             if self.sample.naming.is_some() {
                 self.counters[index].naming = self.sample.naming.take();
             }
@@ -171,9 +174,10 @@ impl<F: Format> StreamIn<F> {
 
     /// Adds the values that were gathered of the counter with this index.
     #[inline]
-    fn add_values(&mut self, index: usize, time: i64) {
+    fn add_values(&mut self, index: usize, time: i64, sample: &CounterSample<'_>) {
         let (sampled, values) = (&self.counters[index], &self.sample.values);
         if sampled.are_joint
+            && values.iter().all(|value| value.is_finite())
             && let Some(Tracked { track, .. }) = sampled.values.first()
             && let buffer = self.timeline.buffer()
             && let Some(base) = self.out.make_values(values, time, *track, buffer)
@@ -181,17 +185,24 @@ impl<F: Format> StreamIn<F> {
             self.timeline.value(*track, time, Content::Ready(base));
             return;
         }
-        self.add_each(index, time);
+        self.add_each(index, time, sample);
     }
 
     /// The same one by one.
-    fn add_each(&mut self, index: usize, time: i64) {
-        for (at, value) in self.sample.values.iter().enumerate() {
-            let number = self.sample.number(at);
-            let Some(&Tracked { track, .. }) = self.counters[index].values.get(number) else {
+    fn add_each(&mut self, index: usize, time: i64, sample: &CounterSample<'_>) {
+        for at in 0..self.sample.values.len() {
+            let (value, number) = (self.sample.values[at], self.sample.number(at));
+            let Some(&Tracked { track, id, .. }) = self.counters[index].values.get(number) else {
                 continue;
             };
-            let (value, buffer) = (slice::from_ref(value), self.timeline.buffer());
+            if !value.is_finite()
+                && self.mark(&sample.scope(), time, |tracks| {
+                    not_finite(id, value, tracks)
+                })
+            {
+                continue;
+            }
+            let (value, buffer) = (slice::from_ref(&value), self.timeline.buffer());
             let content = match self.out.make_values(value, time, track, buffer) {
                 Some(base) => Content::Ready(base),
                 None => {
@@ -202,6 +213,20 @@ impl<F: Format> StreamIn<F> {
             };
             self.timeline.value(track, time, content);
         }
+    }
+
+    /// Marks where a counter has no value that viewers can draw, by an instant of this name in its scope. `false`, and there is
+    /// no mark, if the format has such values.
+    #[cold]
+    fn mark(&mut self, scope: &ScopeRef, time: i64, name: impl FnOnce(&Tracks) -> String) -> bool {
+        self.fields.clear();
+        let tracks = Arc::clone(&self.shared.tracks);
+        let is_marked = (self.out).counter_mark(|| name(&tracks), &mut self.fields);
+        if is_marked {
+            let place = self.place(scope.id(), || scope.clone());
+            (self.timeline).counter_mark(place, time, self.fields.as_bytes());
+        }
+        is_marked
     }
 
     /// A sample of the counter with this index comes.
@@ -231,7 +256,25 @@ impl<F: Format> StreamIn<F> {
         let scope = counter.scope_in(&self.info);
         let index = self.tracked(counter, &scope);
         self.arrives(index, time);
-        for tracked in &mut self.counters[index].values {
+        if reason != NoValueReason::Unavailable
+            || !self.mark(&scope, time, |_| format!("{}: unavailable", counter.name()))
+        {
+            self.add_without_value(index, time, reason, &scope);
+        }
+        self.tell_breaks("CounterNoValueWrite");
+        self.flush_if_full()
+    }
+
+    /// Adds what the tracks of the counter with this index get for a sample without a value.
+    fn add_without_value(
+        &mut self,
+        index: usize,
+        time: i64,
+        reason: NoValueReason,
+        scope: &ScopeRef,
+    ) {
+        for at in 0..self.counters[index].values.len() {
+            let tracked = &mut self.counters[index].values[at];
             let value = match reason {
                 NoValueReason::Zero => Some(*tracked.last.insert(Number::Int(0))),
                 // No sum could leave a gap behind.
@@ -240,13 +283,27 @@ impl<F: Format> StreamIn<F> {
                 NoValueReason::Unchanged if tracked.last.is_none() => continue,
                 NoValueReason::Unchanged => tracked.last,
             };
-            let track = tracked.track;
+            let (track, id) = (tracked.track, tracked.id);
+            if let Some(value) = value
+                && !value.is_finite()
+                && self.mark(scope, time, |tracks| not_finite(id, value, tracks))
+            {
+                continue;
+            }
             self.fields.clear();
             self.out.value(value, &mut self.fields);
             let content = Content::Fields(self.fields.as_bytes());
             self.timeline.value(track, time, content);
         }
-        self.tell_breaks("CounterNoValueWrite");
-        self.flush_if_full()
     }
+}
+
+/// The name of the mark for a counter's value that is no finite number.
+fn not_finite(counter: TrackId, value: Number, tracks: &Tracks) -> String {
+    let word = match value.as_f64() {
+        value if value.is_nan() => "NaN",
+        value if value > 0.0 => "+Inf",
+        _ => "-Inf",
+    };
+    format!("{}: {word}", tracks.counter_name(counter))
 }

@@ -318,12 +318,18 @@ fn counters_are_values_of_their_process() {
         [
             r#"{"ph":"C","source":0,"pid":4,"ts":0.001,"name":"memory","args":{"bytes":18446744073709551615}}"#,
             r#"{"ph":"C","source":1,"pid":4,"ts":0.001,"name":"Engine/power","args":{"W":0.5}}"#,
-            r#"{"ph":"C","source":1,"pid":4,"ts":0.002,"name":"Engine/power","args":{"W":"NaN"}}"#,
             r#"{"ph":"C","source":2,"pid":4,"ts":0.001,"name":"Engine/power","id":"5","args":{"value":5}}"#,
             r#"{"ph":"C","source":3,"pid":1,"ts":0.001,"name":"main/local","args":{"value":-9223372036854775808}}"#,
-            r#"{"ph":"C","source":3,"pid":1,"ts":0.002,"name":"main/local","args":{"value":"NaN"}}"#,
             r#"{"ph":"C","source":4,"pid":4,"ts":0.003,"name":"traffic/read","args":{"value":7}}"#,
             r#"{"ph":"C","source":5,"pid":4,"ts":0.003,"name":"traffic/written","args":{"value":8}}"#,
+        ]
+    );
+    // Viewers draw 0 for what is no number.
+    assert_eq!(
+        lines.of_phases("i"),
+        [
+            r#"{"ph":"i","s":"t","pid":3,"tid":4,"ts":0.002,"name":"power: NaN","args":{}}"#,
+            r#"{"ph":"i","s":"t","pid":1,"tid":2,"ts":0.002,"name":"local: unavailable","args":{}}"#,
         ]
     );
 }

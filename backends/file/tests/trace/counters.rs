@@ -5,6 +5,7 @@ use nvtxw_abi::{EntryType, SchemaRole};
 
 use crate::Run;
 use crate::reader::Number::{Double, Int};
+use crate::reader::Trace;
 use crate::replay::Random;
 use crate::table::{Entry, Stream, entry, time, words};
 
@@ -44,12 +45,16 @@ fn values_are_exact_where_the_format_can() {
             (3, Double(18_446_744_073_709_551_615.0))
         ]
     );
-    let floats = trace.counter(&["main", "float"]);
+    // Viewers can't draw these.
+    assert_eq!(trace.counter(&["main", "float"]), []);
     assert_eq!(
-        floats[..2],
-        [(1, Double(f64::INFINITY)), (2, Double(f64::NEG_INFINITY))]
+        marks(&trace),
+        [
+            (1, "float: +Inf".to_owned()),
+            (2, "float: -Inf".to_owned()),
+            (3, "float: NaN".to_owned())
+        ]
     );
-    assert!(matches!(floats[2], (3, Double(value)) if value.is_nan()));
     assert_eq!(
         trace.counter(&["main", "single"]),
         [(1, Double(0.1f32.into()))]
@@ -64,8 +69,64 @@ fn values_are_exact_where_the_format_can() {
     };
     assert_eq!(unit("signed"), (3, ""));
     assert_eq!(unit("unsigned"), (1, ""));
-    assert_eq!(unit("float"), (0, "W/m²"));
     assert_eq!(unit("single"), (0, ""));
+}
+
+/// Times and names of the instants on the stream's own track.
+fn marks(trace: &Trace) -> Vec<(u64, String)> {
+    let marks = trace.instants.iter();
+    marks
+        .map(|mark| {
+            assert_eq!(mark.track, ["main"]);
+            (mark.start, mark.name.clone())
+        })
+        .collect()
+}
+
+#[test]
+fn values_that_can_not_be_drawn_are_marks_in_groups_and_batches_too() {
+    for compression in ["", "compression=zlib"] {
+        let run = Run::with(compression);
+        let domain = run.session.domain("");
+        let mut stream = run.session.stream("main", domain, 0);
+        let entries = [
+            time(c"t", 0),
+            entry(EntryType::Float64, c"x"),
+            entry(EntryType::Float64, c"y"),
+        ];
+        let group = domain.schema("group", SchemaRole::CounterGroup.flags(), 24, &entries);
+        let counter = domain.counter("pair", group, 0, None);
+        let sample =
+            |t: i64, x: f64, y: f64| [t.to_ne_bytes(), x.to_ne_bytes(), y.to_ne_bytes()].concat();
+        let samples = [
+            sample(1, 1.0, 2.0),
+            sample(2, f64::NAN, 3.0),
+            sample(3, 4.0, f64::INFINITY),
+            sample(4, f64::NEG_INFINITY, f64::NAN),
+            sample(5, 5.0, 6.0),
+        ];
+        stream.samples(counter, &samples.concat()).unwrap();
+        stream.samples(counter, &sample(6, 7.0, f64::NAN)).unwrap();
+        let trace = run.read();
+        assert_eq!(
+            trace.counter(&["main", "pair", "x"]),
+            [(1, 1.0), (3, 4.0), (5, 5.0), (6, 7.0)].map(|(at, x)| (at, Double(x)))
+        );
+        assert_eq!(
+            trace.counter(&["main", "pair", "y"]),
+            [(1, Double(2.0)), (2, Double(3.0)), (5, Double(6.0))]
+        );
+        assert_eq!(
+            marks(&trace),
+            [
+                (2, "pair/x: NaN".to_owned()),
+                (3, "pair/y: +Inf".to_owned()),
+                (4, "pair/x: -Inf".to_owned()),
+                (4, "pair/y: NaN".to_owned()),
+                (6, "pair/y: NaN".to_owned())
+            ]
+        );
+    }
 }
 
 #[test]
@@ -120,9 +181,17 @@ fn samples_without_a_value() {
         .unwrap();
     let trace = run.read();
     let values = trace.counter(&["main", "c"]);
-    assert_eq!(values[..2], [(2, Int(7)), (3, Int(7))]);
-    assert!(matches!(values[2], (4, Double(value)) if value.is_nan()));
-    assert_eq!(values[3..], [(5, Int(7)), (6, Int(0)), (7, Int(0))]);
+    assert_eq!(
+        values,
+        [
+            (2, Int(7)),
+            (3, Int(7)),
+            (5, Int(7)),
+            (6, Int(0)),
+            (7, Int(0))
+        ]
+    );
+    assert_eq!(marks(&trace), [(4, "c: unavailable".to_owned())]);
 }
 
 #[test]
@@ -403,6 +472,11 @@ fn compare_groups(behind: impl FnOnce(&mut Stream, u64)) -> Vec<(u64, String)> {
         let mut all: Vec<_> = mine
             .map(|(path, time, value, _)| (*time, format!("{:?} {value:?}", &path[2..])))
             .collect();
+        // Of values that can't be drawn.
+        all.extend(trace.instants.iter().filter_map(|mark| {
+            let (of, name) = mark.name.split_once('/')?;
+            (of == group).then(|| (mark.start, name.to_owned()))
+        }));
         all.sort();
         all
     };
