@@ -12,6 +12,7 @@ import json
 import re
 import sys
 
+import colors
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
 from tracks import descriptors, steps
@@ -65,7 +66,8 @@ def annotations(line):
     args = shown(line["fields"])
     entries = line.get("entries", {})
     if line["color"] is not None:
-        args["#correlation"] = line["color"].upper()
+        if (text := colors.text(int(line["color"][1:], 16))) is not None:
+            args["#correlation"] = text
         args[entries.get("color", "color")] = int(line["color"][1:], 16)
     if line["kind"] == "range_start":
         args[entries.get("range_id", "rangeId")] = line["range_id"]
@@ -98,7 +100,8 @@ def close(opened, line):
     if line["category"] is not None and categories(line) != opened["cats"]:
         more[entries.get("category", "category")] = str(line["category"])
     added = annotations(line)
-    if added.pop("#correlation", None) == opened["args"].get("#correlation"):
+    added.pop("#correlation", None)
+    if line["color"] == opened["color"]:
         added.pop(entries.get("color", "color"), None)
     for key, value in {**more, **added}.items():
         unique, copy = key, 2
@@ -134,6 +137,7 @@ class Derived:
             close(self.started.pop(range_id), line)
         else:
             self.rows.append(row("slice", line, -1))
+            self.rows[-1]["color"] = line["color"]
             if kind == "range_push":
                 pushed.append(self.rows[-1])
             else:

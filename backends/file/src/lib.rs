@@ -41,9 +41,12 @@
 //!   stream's packets (ID 64) that counts on, as those of Perfetto's own library do. If a clock tells the
 //!   date, a clock snapshot (of `BOOTTIME`, the file's clock, and `REALTIME`) says which dates the times are, so that Perfetto
 //!   shows absolute times; it is written once, as soon as the first such clock is known. Files without dates have none.
-//! - **Categories** have their registered names, else their numbers. **Colours** are correlation
-//!   IDs `#AARRGGBB`, by which Perfetto colours (equal ones look equal, but it picks the colour);
-//!   the true value is an annotation.
+//! - **Categories** have their registered names, else their numbers.
+//! - **Colours**: the format has none, and Perfetto picks a colour by a hash of an event's correlation ID. That is the colour
+//!   `#AARRGGBB` with the number behind it (none, or 1 to 500) whose hash is shown in the nearest colour. Grey, white and
+//!   black are out of reach: events of such a colour have no correlation ID, and are coloured by their names like those
+//!   without a colour. So are all shades next to grey (of a chroma below 20 in CIELUV). After 256 colours, others have no number,
+//!   and any colour. The true value is an annotation.
 //! - **Fields** are annotations: integers, floats (NaN and infinities too), text, addresses, nested
 //!   lists and dictionaries; 128-bit integers as decimal text, enums as the value's name, bytes as
 //!   hexadecimal text. Hidden ones are left out, and so are null registered strings; in a list those are

@@ -3,6 +3,7 @@
 mod annotation;
 mod arg;
 mod bundle;
+mod color;
 mod descriptor;
 mod encoder;
 mod field;
@@ -23,6 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nvtxw_backend::{Event, EventKind, Result, Schema, ScopeRef, StreamInfo, Time};
 
 use self::bundle::Bundler;
+use self::color::Colors;
 use self::encoder::Encoder;
 use self::framing::PACKETS;
 use self::packet::{Header, Left, Packets};
@@ -44,6 +46,7 @@ pub(crate) struct Perfetto {
     base: TimeBase,
     /// Whether the file tells which dates its times are.
     is_dated: AtomicBool,
+    colors: Arc<Colors>,
 }
 
 impl Format for Perfetto {
@@ -63,6 +66,7 @@ impl Format for Perfetto {
             sink: Arc::new(sink),
             base: TimeBase::new(settings.base),
             is_dated: AtomicBool::new(false),
+            colors: Arc::default(),
         })
     }
 
@@ -108,7 +112,7 @@ impl Format for Perfetto {
         PerfettoStream {
             session: Arc::clone(self),
             info: Arc::clone(info),
-            encoder: Encoder::default(),
+            encoder: Encoder::new(Arc::clone(&self.colors)),
             packets: Packets::new(Arc::clone(&self.sink), Arc::clone(tracks), number),
         }
     }

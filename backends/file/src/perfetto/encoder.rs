@@ -1,8 +1,11 @@
 //! From events to the fields of the format's track events.
 
+use std::sync::Arc;
+
 use nvtxw_backend::{Domain, Event, EventKind, FieldRole, Schema, Text};
 
-use super::annotation::{Annotator, Names};
+use super::annotation::{Annotator, Names, known};
+use super::color::Colors;
 use super::field::{annotation, event, interned};
 use super::head::Lane;
 use super::plan::Plan;
@@ -32,7 +35,10 @@ pub(crate) struct Encoder {
 pub(crate) struct Tables {
     names: Texts,
     categories: Texts,
+    /// Those of colours, by the colour; 0 for one that has none.
     colors: Texts,
+    /// Those of all streams.
+    session_colors: Arc<Colors>,
     pub(super) annotation_names: Texts,
     pub(super) values: Texts,
     /// What has to be written before the numbers are used.
@@ -79,10 +85,35 @@ impl Tables {
         intern(&mut self.names, &mut self.new, interned::NAMES, text).map(small_varint)
     }
 
-    /// The number of a colour, if it is known, as a varint.
+    /// The number of a colour's text, if it is known, as a varint; 0 for one that has none.
     #[inline]
     pub(super) fn color(&self, color: u32) -> Option<(u64, usize)> {
         self.colors.recent_varint(color.into())
+    }
+
+    /// Appends the text by which readers show a colour, if they can.
+    fn correlate(&mut self, color: u32, out: &mut Writer) {
+        let Self {
+            colors,
+            session_colors,
+            new,
+            ..
+        } = self;
+        let key = color.into();
+        if let Some(number) = colors.recent(key) {
+            if number != 0 {
+                out.uint(event::CORRELATION_ID_IID, number.into());
+            }
+            return;
+        }
+        let Some(text) = session_colors.text(color) else {
+            colors.remember(key, 0);
+            return;
+        };
+        match intern_key(colors, new, interned::CORRELATION_IDS, key, &text) {
+            Some(number) => out.uint(event::CORRELATION_ID_IID, number),
+            None => out.text(event::CORRELATION_ID, &text),
+        }
     }
 
     /// The number of a category, if it is known, as a varint.
@@ -93,6 +124,16 @@ impl Tables {
 }
 
 impl Encoder {
+    pub(super) fn new(session_colors: Arc<Colors>) -> Self {
+        Self {
+            texts: Tables {
+                session_colors,
+                ..Tables::default()
+            },
+            ..Self::default()
+        }
+    }
+
     /// How the usual ranges of this schema are written, if it is simple.
     #[inline(always)]
     pub(super) fn quick_ranges<'s>(
@@ -262,21 +303,10 @@ impl Encoder {
         }
     }
 
-    /// Readers colour by correlation, and take no colour: equal colours look equal. The annotation
-    /// tells the true one.
+    /// Readers take no colours, but show events by their correlation IDs: [that of a colour](super::color) is shown in one near
+    /// to it. The annotation tells the true one.
     fn color(&mut self, event: &Event<'_>, color: u32, out: &mut Writer) {
-        let Tables { colors, new, .. } = &mut self.texts;
-        let number = match colors.recent(color.into()) {
-            Some(number) => Some(number.into()),
-            None => {
-                let text = attribute::color(color);
-                intern_key(colors, new, interned::CORRELATION_IDS, color.into(), &text)
-            }
-        };
-        match number {
-            Some(number) => out.uint(event::CORRELATION_ID_IID, number),
-            None => out.text(event::CORRELATION_ID, &attribute::color(color)),
-        }
+        self.texts.correlate(color, out);
         self.color_annotation(event, color, out);
     }
 
@@ -310,12 +340,31 @@ impl Encoder {
                 self.attribute(event, FieldRole::Category, "category", value, out);
             }
         }
-        if let Some(color) = event.color() {
-            let known = (event::CORRELATION_ID_IID, event::CORRELATION_ID);
-            if !has(first, known, &self.texts.colors, &attribute::color(color)) {
-                self.color_annotation(event, color, out);
-            }
+        if let Some(color) = event.color()
+            && !self.has_color(event, color, first)
+        {
+            self.color_annotation(event, color, out);
         }
+    }
+
+    /// Whether the first half of a range has the colour of the second: by its correlation ID, or its annotation if the colour
+    /// has none.
+    fn has_color(&mut self, event: &Event<'_>, color: u32, first: &[u8]) -> bool {
+        if let Some(text) = self.texts.session_colors.text(color) {
+            let known = (event::CORRELATION_ID_IID, event::CORRELATION_ID);
+            return has(first, known, &self.texts.colors, &text);
+        }
+        let Some(name) = attribute::entry(event, FieldRole::Color, "color") else {
+            return false;
+        };
+        let name = known(name, &mut self.texts);
+        let mut annotations =
+            proto::nested(first).filter(|(field, _)| *field == event::ANNOTATIONS);
+        annotations.any(|(_, content)| {
+            let has = |wanted| proto::Fields::of(content).any(|field| field == wanted);
+            name.is_some_and(|name| has((annotation::NAME_IID, Value::Int(name))))
+                && has((annotation::UINT, Value::Int(color.into())))
+        })
     }
 
     /// Annotates an attribute of the event under the name that its entry has, unless that is

@@ -89,8 +89,11 @@ impl Quick {
         if color != 0 {
             const TAG: (u64, usize) = tag(event::CORRELATION_ID_IID, VARINT);
             let (color, color_len) = texts.color(color)?;
-            let word = TAG.0 | color << (8 * TAG.1);
-            len = Slot::at(room, len, |out| out.word(word, TAG.1 + color_len));
+            // Colours that can't be shown have none.
+            if color != 0 {
+                let word = TAG.0 | color << (8 * TAG.1);
+                len = Slot::at(room, len, |out| out.word(word, TAG.1 + color_len));
+            }
             if let Some(arg) = &mut self.color {
                 len = arg.write(payload, texts, room, len)?;
             }

@@ -396,25 +396,102 @@ fn colors_and_categories() {
     let shown = schema("shown", 0);
     let hidden = schema("hidden", NVTX_PAYLOAD_ENTRY_FLAG_HIDE);
     stream
-        .event(&[(shown, &pack![1i64, 0xFF00_0000u32, 3u32])])
+        .event(&[(shown, &pack![1i64, 0xFF00_8000u32, 3u32])])
         .unwrap();
     stream.event(&[(shown, &pack![2i64, 0u32, 4u32])]).unwrap();
     stream
         .event(&[(hidden, &pack![3i64, 0x8012_34ABu32, 0u32])])
         .unwrap();
     let trace = run.read();
-    let [black, plain, hidden] = &trace.instants[..] else {
+    let [green, plain, hidden] = &trace.instants[..] else {
         panic!("{:?}", trace.instants)
     };
-    assert_eq!(black.correlation.as_deref(), Some("#FF000000"));
-    assert_eq!(black.args, [("shade".to_owned(), Arg::Uint(0xFF00_0000))]);
-    assert_eq!(black.categories, ["kernels"]);
+    // The number makes readers show it in a green.
+    assert_eq!(green.correlation.as_deref(), Some("#FF008000 193"));
+    assert_eq!(green.args, [("shade".to_owned(), Arg::Uint(0xFF00_8000))]);
+    assert_eq!(green.categories, ["kernels"]);
     assert_eq!(plain.correlation, None);
     assert_eq!(plain.args, []);
     assert_eq!(plain.categories, ["4"]);
-    assert_eq!(hidden.correlation.as_deref(), Some("#801234AB"));
+    assert_eq!(hidden.correlation.as_deref(), Some("#801234AB 332"));
     assert_eq!(hidden.args, []);
     assert!(hidden.categories.is_empty());
+}
+
+#[test]
+fn greys_have_no_correlation_id_in_batches_and_singly() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let entries = [
+        time(c"start", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN),
+        time(c"end", NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END),
+        entry(EntryType::ColorArgb, c"shade"),
+        entry(EntryType::UInt32, c"n"),
+    ];
+    let schema = domain.schema("range", EventKind::RangePushPop.to_raw(), 24, &entries);
+    let colors = [0xFF80_8080u32, 0xFFFF_0000, 0, 0xFF00_0000];
+    let range = |at: i64| {
+        let color = colors[at as usize % colors.len()];
+        pack![10 * at, 10 * at + 5, color, 7u32]
+    };
+    let mut stream = run.session.stream("batch", domain, 0);
+    let batch: Vec<u8> = (0..40).flat_map(range).collect();
+    stream.batch(schema, &batch).unwrap();
+    let mut stream = run.session.stream("single", domain, 0);
+    for at in 0..40 {
+        stream.event(&[(schema, &range(at))]).unwrap();
+    }
+    let trace = run.read();
+    assert_eq!(trace.ranges.len(), 80);
+    for range in &trace.ranges {
+        let color = colors[range.start as usize / 10 % colors.len()];
+        let text = (color == 0xFFFF_0000).then_some("#FFFF0000 109");
+        assert_eq!(range.correlation.as_deref(), text);
+        let shade = (color != 0).then(|| ("shade".to_owned(), Arg::Uint(color.into())));
+        let n = ("n".to_owned(), Arg::Uint(7));
+        assert_eq!(range.args, shade.into_iter().chain([n]).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn the_color_of_an_end_is_an_argument_if_it_differs() {
+    let run = Run::new();
+    let domain = run.session.domain("");
+    let mut stream = run.session.stream("main", domain, 0);
+    let half = |kind: EventKind, name, role| {
+        let entries = [time(name, role), entry(EntryType::ColorArgb, c"shade")];
+        domain.schema(kind.name(), kind.to_raw(), 16, &entries)
+    };
+    let push = half(
+        EventKind::RangePush,
+        c"start",
+        NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN,
+    );
+    let pop = half(
+        EventKind::RangePop,
+        c"end",
+        NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END,
+    );
+    let (grey, red) = (0xFF80_8080u32, 0xFFFF_0000u32);
+    let pairs = [[grey, grey], [red, red], [grey, red], [red, grey]];
+    for (at, [start, end]) in (0i64..).zip(pairs) {
+        stream
+            .event(&[(push, &pack![10 * at, start, 0u32])])
+            .unwrap();
+        stream
+            .event(&[(pop, &pack![10 * at + 5, end, 0u32])])
+            .unwrap();
+    }
+    let trace = run.read();
+    for (range, [start, end]) in trace.ranges.iter().zip(pairs) {
+        let mut args = vec![("shade".to_owned(), Arg::Uint(start.into()))];
+        if start != end {
+            args.push(("shade (2)".to_owned(), Arg::Uint(end.into())));
+        }
+        assert_eq!(range.args, args);
+        let text = (start == red).then_some("#FFFF0000 109");
+        assert_eq!(range.correlation.as_deref(), text);
+    }
 }
 
 #[test]

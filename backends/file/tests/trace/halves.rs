@@ -98,18 +98,18 @@ fn what_an_end_has_instead_of_its_start_is_annotated() {
                 stream.event(&[(mark, &words(&[time]))]).unwrap();
             }
         };
-        write(push, 0, "all differ", 1, 0xFF00_0001);
-        write(push, 1, "all the same", 1, 0xFF00_0001);
-        write(push, 2, "nothing", 1, 0xFF00_0001);
+        write(push, 0, "all differ", 1, 0xFF80_0000);
+        write(push, 1, "all the same", 1, 0xFF80_0000);
+        write(push, 2, "nothing", 1, 0xFF80_0000);
         write(pop, 3, "", 0, 0);
-        write(pop, 4, "all the same", 1, 0xFF00_0001);
-        write(pop, 5, "done", 2, 0xFF00_0002);
+        write(pop, 4, "all the same", 1, 0xFF80_0000);
+        write(pop, 5, "done", 2, 0xFF00_8000);
         let trace = run.read();
         for name in ["all differ", "all the same", "nothing"] {
             let range = trace.range(name);
             assert_eq!(range.categories, ["setup"]);
-            assert_eq!(range.correlation.as_deref(), Some("#FF000001"));
-            assert_eq!(range.arg("tint"), &Arg::Uint(0xFF00_0001));
+            assert_eq!(range.correlation.as_deref(), Some("#FF800000 14"));
+            assert_eq!(range.arg("tint"), &Arg::Uint(0xFF80_0000));
             if name != "all differ" {
                 assert_eq!(range.args.len(), 1, "{range:?}");
             }
@@ -117,7 +117,7 @@ fn what_an_end_has_instead_of_its_start_is_annotated() {
         let range = trace.range("all differ");
         assert_eq!(range.arg("message"), &text("done"));
         assert_eq!(range.arg("category"), &text("teardown"));
-        assert_eq!(range.arg("tint (2)"), &Arg::Uint(0xFF00_0002));
+        assert_eq!(range.arg("tint (2)"), &Arg::Uint(0xFF00_8000));
     }
 }
 
