@@ -11,6 +11,7 @@ import decimal
 import json
 import re
 import sys
+import unicodedata
 
 import colors
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
@@ -54,11 +55,17 @@ def times(line):
 
 
 def shown(value):
-    """A field's value as an annotation: absent ones are not there, and floats that are no number are text in both."""
+    """A field's value as an annotation: absent ones are not there, floats that are no number are text in both, bytes may be text."""
     if isinstance(value, dict):
         return {name: shown(item) for name, item in value.items() if item is not None}
     if isinstance(value, list):
         return [shown(item) for item in value] or "[]"
+    if isinstance(value, str) and re.fullmatch("0x([0-9a-f]{2})+", value):
+        try:
+            text = bytes.fromhex(value[2:]).rstrip(b"\0").decode()
+        except UnicodeDecodeError:
+            return value
+        return value if any(unicodedata.category(character) == "Cc" for character in text) else text
     return {"NaN": "nan"}.get(value, value) if isinstance(value, str) else value
 
 

@@ -49,7 +49,8 @@
 //!   and any colour. The true value is an annotation.
 //! - **Fields** are annotations: integers, floats (NaN and infinities too), text, addresses, nested
 //!   lists and dictionaries; 128-bit integers as decimal text, enums as the value's name, bytes as
-//!   hexadecimal text. Hidden ones are left out, and so are null registered strings; in a list those are
+//!   hexadecimal text. An array of bytes that is UTF-8 text without control characters, filled up with nulls, is that text, as
+//!   NumPy's `S8` is. Hidden fields are left out, and so are null registered strings; in a list those are
 //!   `null` as text. Empty lists, and dictionaries in which nothing is shown, are `[]` and `{}` as text.
 //!   Names that repeat across payloads get ` (2)`, ` (3)`…. An event that would take more than 64 MiB is
 //!   refused.
@@ -293,6 +294,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod argument;
 mod attribute;
 mod base;
 mod budget;

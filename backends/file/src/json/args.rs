@@ -6,6 +6,7 @@ use super::names::Names;
 use super::{
     address, float, hexadecimal, number, signed, text, unsigned, wide_signed, wide_unsigned,
 };
+use crate::argument::text_of;
 use crate::attribute::{self, lossy};
 use crate::flow::flow;
 use crate::plain::Loaded;
@@ -171,6 +172,7 @@ impl Visitor for Args<'_> {
                     (None, None) => unsigned(value, out),
                 }
             }
+            Value::Bytes(bytes) if let Some(shown) = text_of(field, bytes) => text(shown, out),
             Value::Bytes(bytes) => hexadecimal(bytes, out),
         }
     }

@@ -6,6 +6,7 @@ use nvtxw_backend::{Enum, Field, Schema, Value, Visitor};
 
 use super::encoder::{Tables, intern, intern_key};
 use super::field::{annotation, event, interned};
+use crate::argument::text_of;
 use crate::attribute::lossy;
 use crate::flow::flow;
 use crate::intern::hash;
@@ -108,6 +109,7 @@ impl Visitor for Annotator<'_> {
                 }
             }
             Value::Enum { value, meaning } => self.enumerated(value, meaning),
+            Value::Bytes(bytes) if let Some(text) = text_of(field, bytes) => self.text(text),
             Value::Bytes(bytes) => {
                 let mut text = String::with_capacity(2 + bytes.len() * 2);
                 text.push_str("0x");
