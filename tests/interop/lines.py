@@ -5,7 +5,7 @@
 
 Both have the form of the lines of examples/jsonl_backend. Streams are compared one by one, each in its order, which is that of
 the calls. What doesn't reach such lines is left out: what is declared, how entries are called that hold attributes, whether a
-name is a registered string, how a clock runs. Exit 0 only where all is equal.
+name is a registered string, the units of fields, how a clock runs. Exit 0 only where all is equal.
 """
 import collections
 import json
@@ -17,7 +17,7 @@ def load(path):
     for line in open(path, encoding="utf-8"):
         line = json.loads(line)
         if line["kind"] != "declared":
-            for key in ("entries", "is_registered", "clock"):
+            for key in ("entries", "units", "is_registered", "clock"):
                 line.pop(key, None)
             streams[line["stream"]].append(json.dumps(line, sort_keys=True, ensure_ascii=False))
     return streams

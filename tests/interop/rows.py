@@ -70,7 +70,8 @@ def shown(value):
 
 
 def annotations(line):
-    args = shown(line["fields"])
+    units = line.get("units", {})
+    args = {f"{name} ({units[name]})" if name in units else name: shown(item) for name, item in line["fields"].items() if item is not None}
     entries = line.get("entries", {})
     if line["color"] is not None:
         if (text := colors.text(int(line["color"][1:], 16))) is not None:

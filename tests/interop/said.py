@@ -51,7 +51,7 @@ class Place:
 
     def row(self, layout, row):
         """An event of this layout; `row` is what NumPy stores."""
-        event, fields, entries, place = {}, {}, {}, self
+        event, fields, entries, units, place = {}, {}, {}, {}, self
         for name in layout.dtype.names:
             role, value = layout.roles.get(name), row[name]
             if role in (BEGIN, MARK) or role == END and layout.kind.name in ("RANGE_POP", "RANGE_END"):
@@ -72,7 +72,9 @@ class Place:
                 fields[name] = self.said.strings[number(value)]
             else:
                 fields[name] = shown(layout.dtype[name], value)
-        place.event(layout.kind.name.lower(), fields=fields, entries=entries, **event)
+                if isinstance(role, nvtx.CounterSemantics) and role.unit:
+                    units[name] = role.unit.decode()
+        place.event(layout.kind.name.lower(), fields=fields, entries=entries, units=units, **event)
 
 
 class Layout:

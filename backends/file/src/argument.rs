@@ -1,6 +1,32 @@
-//! How fields are shown as arguments: which bytes are text.
+//! How fields are shown as arguments: their names, and which bytes are text.
+
+use std::fmt::Write;
 
 use nvtxw_backend::Field;
+
+use crate::domains::scale;
+
+/// Appends the name of the argument that a field is, if its unit is to be shown; `false`, and appends nothing, if the field has
+/// none.
+pub(crate) fn name_with_unit(field: &Field, out: &mut String) -> bool {
+    let Some((unit, scale)) = unit(field) else {
+        return false;
+    };
+    let name = field.name();
+    // Strings take all.
+    let _ = match scale {
+        None => write!(out, "{name} ({unit})"),
+        Some(scale) => write!(out, "{name} ({scale} {unit})"),
+    };
+    true
+}
+
+/// The unit of a field, and what the value is multiplied by to be in it.
+fn unit(field: &Field) -> Option<(&str, Option<String>)> {
+    let semantics = field.counter_semantics()?;
+    let unit = semantics.unit().filter(|unit| !unit.is_empty())?;
+    Some((unit, scale(semantics)))
+}
 
 /// The text that an array of bytes holds, filled up with nulls as NumPy does it. `None` for bytes that are no text, or have
 /// control characters.

@@ -65,6 +65,7 @@ pub(crate) struct Chrome {
     sink: Arc<Sink>,
     /// The timestamp that is 0 in the file.
     base: i64,
+    field_units: bool,
     threads: Threads,
     flows: Flows,
     /// Whether viewers would take some of it for something else, although all came in order.
@@ -102,6 +103,7 @@ impl Format for Chrome {
         Ok(Self {
             sink: Arc::new(sink),
             base: settings.base.unwrap_or(0),
+            field_units: settings.field_units,
             threads: Threads::default(),
             flows: Flows::default(),
             is_unsettled: AtomicBool::new(false),
@@ -153,7 +155,7 @@ impl Format for Chrome {
     ) -> ChromeStream {
         ChromeStream {
             info: Arc::clone(info),
-            encoder: Encoder::default(),
+            encoder: Encoder::new(self.field_units),
             lines: Lines::new(self, tracks, number),
         }
     }

@@ -11,7 +11,7 @@ use crate::destination::Destination;
 use crate::timeline::Limits;
 
 /// The keys that a session's config may have; `docs/configuration.md` describes them. Builds without Parquet ignore its keys.
-pub const CONFIG_KEYS: [&str; 11] = [
+pub const CONFIG_KEYS: [&str; 12] = [
     "path",
     "overwrite",
     "format",
@@ -23,6 +23,7 @@ pub const CONFIG_KEYS: [&str; 11] = [
     "row_group",
     "part",
     "merge",
+    "field_units",
 ];
 
 /// How many events a stream's window may hold.
@@ -54,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) compression: Option<u32>,
     /// Whether a file that is out of order is put in order when the session ends.
     pub(crate) merge: bool,
+    /// Whether arguments have the units of their fields in their names.
+    pub(crate) field_units: bool,
     /// How long what was taken may wait in memory; as long as it may, without.
     pub(crate) flush_interval: Option<Duration>,
     #[cfg(feature = "parquet")]
@@ -129,6 +132,7 @@ impl Settings {
         };
         let overwrite = is_set("overwrite")?;
         let merge = is_set("merge")?.unwrap_or(true);
+        let field_units = is_set("field_units")?.unwrap_or(true);
         let base = match get("base") {
             None => None,
             Some(text) => match text.parse() {
@@ -196,6 +200,7 @@ impl Settings {
             memory,
             compression,
             merge,
+            field_units,
             flush_interval,
             #[cfg(feature = "parquet")]
             parts,
@@ -331,6 +336,8 @@ mod tests {
             assert_eq!(parse(None, &[("merge", text)]).unwrap().merge, want);
         }
         assert!(parse(None, &[]).unwrap().merge);
+        assert!(parse(None, &[]).unwrap().field_units);
+        assert!(!parse(None, &[("field_units", "no")]).unwrap().field_units);
     }
 
     #[cfg(not(feature = "parquet"))]

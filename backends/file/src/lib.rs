@@ -50,7 +50,8 @@
 //! - **Fields** are annotations: integers, floats (NaN and infinities too), text, addresses, nested
 //!   lists and dictionaries; 128-bit integers as decimal text, enums as the value's name, bytes as
 //!   hexadecimal text. An array of bytes that is UTF-8 text without control characters, filled up with nulls, is that text, as
-//!   NumPy's `S8` is. Hidden fields are left out, and so are null registered strings; in a list those are
+//!   NumPy's `S8` is. The unit of a field is a part of its name, `size (bytes)`, with the scale if it has one,
+//!   `wait (1/1000 ms)`; the config key `field_units` leaves units out. Hidden fields are left out, and so are null registered strings; in a list those are
 //!   `null` as text. Empty lists, and dictionaries in which nothing is shown, are `[]` and `{}` as text.
 //!   Names that repeat across payloads get ` (2)`, ` (3)`…. An event that would take more than 64 MiB is
 //!   refused.
@@ -145,7 +146,8 @@
 //!   take them for doubles, and so see nanoseconds in the first 104 days after 0 only: for greater timestamps set `base`, and for
 //!   negative ones too, which Perfetto leaves out.
 //! - **Fields** are `args`: integers beyond ±2^53 as strings of decimal digits, for readers that take numbers for doubles; floats
-//!   in their shortest form, `"NaN"`, `"Infinity"` and `"-Infinity"` as strings; addresses as strings `0x…`, colours as
+//!   in their shortest form, `"NaN"`, `"Infinity"` and `"-Infinity"` as strings; text in bytes and units as
+//!   in a Perfetto file; addresses as strings `0x…`, colours as
 //!   strings `#AARRGGBB`; arrays and structs nested. Text is escaped strictly.
 //! - **Correlated** ranges name one number (`bind_id`), by which viewers join each with the next one in time: these very ranges,
 //!   also where others begin together with them. Ranges that are correlated in several ways name none: arrows (`s` and `f`) join
@@ -183,7 +185,7 @@
 //!
 //! | table | columns |
 //! |---|---|
-//! | `events` | all events: `event_id` (numbers the stream's events from 0, and from a multiple of 2^40 if its name was opened before), `kind` (`mark`, `range_pushpop`, `range_startend`), `name`, `category`, `color` (`0xAARRGGBB`), `start_ns`, `end_ns` (null for marks and for ranges that stay open), `domain`, `scope` (path), `correlation` (numbers that correlated events share), `args` (a JSON object, as in Chrome's format: fields that are in no typed table) |
+//! | `events` | all events: `event_id` (numbers the stream's events from 0, and from a multiple of 2^40 if its name was opened before), `kind` (`mark`, `range_pushpop`, `range_startend`), `name`, `category`, `color` (`0xAARRGGBB`), `start_ns`, `end_ns` (null for marks and for ranges that stay open), `domain`, `scope` (path), `correlation` (numbers that correlated events share), `args` (a JSON object, as in Chrome's format but without units: fields that are in no typed table) |
 //! | `typed/<schema name>` | events of one schema: `event_id`, `name`, `category`, `start_ns`, `end_ns`, `scope`, and the fields of the schema, each with its type |
 //! | `counters` | a row for each value: `time_ns`, `name`, `group`, `unit`, `domain`, `scope`, `description`, `is_delta`, `value`, and `value_i64` and `value_u64` if it is such an integer; all three are null where there is a gap |
 //! | `metadata` | what is known of the session and, with `stream`, of its streams: `key`, `value`. The first part comes at once, the second at the end |

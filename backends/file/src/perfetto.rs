@@ -47,6 +47,7 @@ pub(crate) struct Perfetto {
     /// Whether the file tells which dates its times are.
     is_dated: AtomicBool,
     colors: Arc<Colors>,
+    field_units: bool,
 }
 
 impl Format for Perfetto {
@@ -67,6 +68,7 @@ impl Format for Perfetto {
             base: TimeBase::new(settings.base),
             is_dated: AtomicBool::new(false),
             colors: Arc::default(),
+            field_units: settings.field_units,
         })
     }
 
@@ -112,7 +114,7 @@ impl Format for Perfetto {
         PerfettoStream {
             session: Arc::clone(self),
             info: Arc::clone(info),
-            encoder: Encoder::new(Arc::clone(&self.colors)),
+            encoder: Encoder::new(self.field_units, Arc::clone(&self.colors)),
             packets: Packets::new(Arc::clone(&self.sink), Arc::clone(tracks), number),
         }
     }

@@ -50,6 +50,20 @@ pub(super) fn take(facts: &mut Facts) -> Vec<Declared> {
     all.into_values().collect()
 }
 
+impl DeclaredField {
+    /// Whether arguments of this name may be of the field: with its unit.
+    fn is_shown_as(&self, name: &str) -> bool {
+        let Some(rest) = name.strip_prefix(&*self.name) else {
+            return false;
+        };
+        let shown = rest.strip_prefix(" (");
+        match shown.and_then(|shown| shown.strip_suffix(')')) {
+            None => rest.is_empty(),
+            shown => unit(self.unit.as_deref(), self.scale.as_deref()).as_deref() == shown,
+        }
+    }
+}
+
 impl Declared {
     /// Whether events with the fields `seen` can be of this schema: texts may be absent, and attributes are where they are.
     fn matches(&self, seen: &[Field]) -> bool {
@@ -60,7 +74,8 @@ impl Declared {
         let mut seen = seen.iter().filter(|field| !is_attribute(field)).peekable();
         let plain = self.fields.iter().filter(|own| own.role.is_none());
         for own in plain {
-            if seen.next_if(|field| field.name == own.name).is_none() && own.ty != "text" {
+            let is_own = |field: &&Field| own.is_shown_as(&field.name);
+            if seen.next_if(is_own).is_none() && own.ty != "text" {
                 return false;
             }
         }
@@ -156,8 +171,9 @@ mod tests {
             &declared,
             vec![
                 seen(&["color", "size", "note"], 5),
-                seen(&["size"], 2),
+                seen(&["size (bytes)"], 2),
                 seen(&["size", "more"], 7),
+                seen(&["size (ns)"], 1),
                 seen(&["a"], 3),
             ],
         );
@@ -171,6 +187,7 @@ mod tests {
             (None, None),
             (Some("Broken"), None),
             (None, Some(7)),
+            (None, Some(1)),
             (None, Some(3)),
         ];
         assert_eq!(told, want);

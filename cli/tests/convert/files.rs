@@ -355,7 +355,7 @@ fn settings_reach_the_backend() {
     assert_eq!(
         text,
         "error: the built-in backend has no config key `compresion`; it has `path`, `overwrite`, `format`, `base`, `compression`, \
-         `window`, `memory`, `flush_interval`, `row_group`, `part`, `merge`\n"
+         `window`, `memory`, `flush_interval`, `row_group`, `part`, `merge`, `field_units`\n"
     );
     let (code, text, _) = of(b"[]", &["--config", "window=many"]);
     assert_eq!(code, 2);

@@ -124,8 +124,8 @@ fn check_fields_as_seen(file: &[u8]) {
         (&Value::Null, &Value::Null)
     );
     let fields = [
-        ("shared", "unsigned"),
-        ("waited", "float"),
+        ("shared (bytes)", "unsigned"),
+        ("waited (1/1000 s)", "float"),
         ("grid", "list"),
         ("launch", "int"),
     ];

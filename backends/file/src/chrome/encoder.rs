@@ -64,10 +64,18 @@ impl Quick<'_> {
 }
 
 impl Encoder {
+    pub(super) fn new(field_units: bool) -> Self {
+        Self {
+            args: ArgsState::new(field_units),
+            ..Self::default()
+        }
+    }
+
     /// For the usual ranges of a schema, if it is simple.
     #[inline]
     pub(super) fn quick(&mut self, schema: &Schema) -> Option<Quick<'_>> {
-        let plan = self.plans.get(schema, || Plan::new(schema));
+        let field_units = self.args.field_units;
+        let plan = self.plans.get(schema, || Plan::new(schema, field_units));
         Some(Quick {
             usual: plan.usual()?,
             plan,
@@ -79,7 +87,9 @@ impl Encoder {
     /// Whether a schema has fields that join events.
     #[inline]
     pub(super) fn is_correlated(&mut self, schema: &Schema) -> bool {
-        self.plans.get(schema, || Plan::new(schema)).is_correlated
+        let field_units = self.args.field_units;
+        let plan = self.plans.get(schema, || Plan::new(schema, field_units));
+        plan.is_correlated
     }
 
     /// Appends what an event says. Returns whether flows are in it.
@@ -90,6 +100,7 @@ impl Encoder {
         half: Half<'_>,
         out: &mut Writer,
     ) -> bool {
+        let field_units = self.args.field_units;
         match half {
             Half::First => {
                 self.name(event, out);
@@ -109,7 +120,7 @@ impl Encoder {
                     args.range_id(event);
                 }
                 let schema = event.schema();
-                let plan = self.plans.get(schema, || Plan::new(schema));
+                let plan = self.plans.get(schema, || Plan::new(schema, field_units));
                 match plain {
                     Some(payload) if !plan.is_correlated => plan.write(event, payload, &mut args),
                     _ => event.visit(&mut args),

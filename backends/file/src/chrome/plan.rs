@@ -2,6 +2,7 @@
 
 use nvtxw_backend::{Event, FieldKind, Schema};
 
+use crate::argument::name_with_unit;
 use crate::json::{self, Args};
 use crate::plain::{Load, Usual};
 use crate::proto::Writer;
@@ -29,7 +30,8 @@ struct Number {
 }
 
 impl Plan {
-    pub(super) fn new(schema: &Schema) -> Self {
+    /// With `field_units`, names of fields have their units.
+    pub(super) fn new(schema: &Schema, field_units: bool) -> Self {
         let shown = schema
             .fields()
             .iter()
@@ -37,8 +39,11 @@ impl Plan {
         let steps: Vec<_> = shown
             .map(|field| match Load::of(field) {
                 Some(load) => {
-                    let mut key = Writer::default();
-                    json::text(field.name(), &mut key);
+                    let (mut key, mut name) = (Writer::default(), String::new());
+                    match field_units && name_with_unit(field, &mut name) {
+                        true => json::text(&name, &mut key),
+                        false => json::text(field.name(), &mut key),
+                    }
                     key.raw(b":");
                     Step::Number(Number {
                         key: key.as_bytes().into(),

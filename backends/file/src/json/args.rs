@@ -1,12 +1,14 @@
 //! Fields of payloads as the fields of a JSON object.
 
+use std::mem;
+
 use nvtxw_backend::{Event, Field, FieldRole, Schema, Value, Visitor};
 
 use super::names::Names;
 use super::{
     address, float, hexadecimal, number, signed, text, unsigned, wide_signed, wide_unsigned,
 };
-use crate::argument::text_of;
+use crate::argument::{name_with_unit, text_of};
 use crate::attribute::{self, lossy};
 use crate::flow::flow;
 use crate::plain::Loaded;
@@ -20,6 +22,19 @@ pub(crate) struct ArgsState {
     levels: Vec<bool>,
     /// The flows that the event has.
     pub(crate) flows: Vec<u64>,
+    /// Whether names of fields have their units.
+    pub(crate) field_units: bool,
+    /// Room for a name with its unit.
+    name: String,
+}
+
+impl ArgsState {
+    pub(crate) fn new(field_units: bool) -> Self {
+        Self {
+            field_units,
+            ..Self::default()
+        }
+    }
 }
 
 /// Shows the fields of an event's payloads, and what else is known of it.
@@ -86,6 +101,17 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// The name of the argument that a field is.
+    fn field_key(&mut self, field: &Field) {
+        self.state.name.clear();
+        if !self.state.field_units || !name_with_unit(field, &mut self.state.name) {
+            return self.key(field.name());
+        }
+        let name = mem::take(&mut self.state.name);
+        self.key(&name);
+        self.state.name = name;
+    }
+
     fn key(&mut self, name: &str) {
         if self.comma {
             self.out.put(b",");
@@ -102,7 +128,7 @@ impl<'a> Args<'a> {
     /// What stands before the value of a field, or of an element of one.
     fn begin_value(&mut self, field: &Field) {
         if self.state.levels.last() != Some(&true) {
-            self.key(field.name());
+            self.field_key(field);
             return;
         }
         if self.comma {

@@ -1,12 +1,13 @@
 //! The fields of payloads, as annotations.
 
 use std::fmt::Write;
+use std::mem;
 
 use nvtxw_backend::{Enum, Field, Schema, Value, Visitor};
 
 use super::encoder::{Tables, intern, intern_key};
 use super::field::{annotation, event, interned};
-use crate::argument::text_of;
+use crate::argument::{name_with_unit, text_of};
 use crate::attribute::lossy;
 use crate::flow::flow;
 use crate::intern::hash;
@@ -53,7 +54,7 @@ impl<'a> Annotator<'a> {
         };
         let open = self.out.open(number, 0);
         if named {
-            self.names.write(field.name(), self.texts, self.out);
+            self.names.write_field(field, self.texts, self.out);
         }
         open
     }
@@ -190,6 +191,8 @@ pub(super) struct Names {
     check: bool,
     /// The names that were used, by [`identity`].
     used: Vec<u64>,
+    /// Room for a name with its unit.
+    name: String,
 }
 
 impl Names {
@@ -216,6 +219,17 @@ impl Names {
                     .map(|(_, name)| identity(name)),
             });
         }
+    }
+
+    /// Writes the name of the annotation that a field is.
+    fn write_field(&mut self, field: &Field, texts: &mut Tables, out: &mut Writer) {
+        self.name.clear();
+        if !texts.field_units || !name_with_unit(field, &mut self.name) {
+            return self.write(field.name(), texts, out);
+        }
+        let name = mem::take(&mut self.name);
+        self.write(&name, texts, out);
+        self.name = name;
     }
 
     /// Writes an annotation's name, changed if it would repeat.
@@ -255,6 +269,15 @@ fn write_name(name: &str, number: Option<u64>, out: &mut Writer) {
     match number {
         Some(number) => out.uint(annotation::NAME_IID, number),
         None => out.text(annotation::NAME, name),
+    }
+}
+
+/// The number of the name of the annotation that a field is.
+pub(super) fn known_field(field: &Field, texts: &mut Tables) -> Option<u64> {
+    let mut name = String::new();
+    match texts.field_units && name_with_unit(field, &mut name) {
+        true => known(&name, texts),
+        false => known(field.name(), texts),
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Tables {
     colors: Texts,
     /// Those of all streams.
     session_colors: Arc<Colors>,
+    /// Whether names of fields have their units.
+    pub(super) field_units: bool,
     pub(super) annotation_names: Texts,
     pub(super) values: Texts,
     /// What has to be written before the numbers are used.
@@ -124,10 +126,11 @@ impl Tables {
 }
 
 impl Encoder {
-    pub(super) fn new(session_colors: Arc<Colors>) -> Self {
+    pub(super) fn new(field_units: bool, session_colors: Arc<Colors>) -> Self {
         Self {
             texts: Tables {
                 session_colors,
+                field_units,
                 ..Tables::default()
             },
             ..Self::default()

@@ -2,7 +2,7 @@
 
 use nvtxw_backend::{Event, Field, FieldKind, Schema};
 
-use super::annotation::{Annotator, known};
+use super::annotation::{Annotator, known_field};
 use super::arg::{Args, Head, load_tag};
 use super::encoder::Tables;
 use super::field::event;
@@ -101,7 +101,7 @@ fn step(field: &Field, texts: &mut Tables) -> Option<Step> {
         return Some(other);
     };
     // A name that has no number is written as it is.
-    let Some(name) = known(field.name(), texts) else {
+    let Some(name) = known_field(field, texts) else {
         return Some(other);
     };
     Some(Step::Number(Number {

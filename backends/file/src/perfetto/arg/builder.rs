@@ -6,7 +6,7 @@ use nvtxw_backend::{
 
 use super::{Arg, Choice, Head, Other, load_tag};
 use crate::flow::domain;
-use crate::perfetto::annotation::known;
+use crate::perfetto::annotation::known_field;
 use crate::perfetto::encoder::Tables;
 use crate::perfetto::field::{annotation, event};
 use crate::plain::{FARTHEST, Load};
@@ -87,7 +87,7 @@ impl Builder<'_> {
         let level = level.hidden(is_hidden);
         let name = match level.is_named && !is_hidden {
             // A name that has no number is written as it is.
-            true => Some(known(field.name(), self.texts)?),
+            true => Some(known_field(field, self.texts)?),
             false => None,
         };
         let Some(count) = field.count() else {
