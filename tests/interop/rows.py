@@ -55,8 +55,12 @@ def times(line):
 
 
 def shown(value):
-    """A field's value as an annotation: absent ones are not there, floats that are no number are text in both, bytes may be text."""
+    """A field's value as an annotation: absent ones are not there, floats that are no number are text in both, bytes may be text,
+    and a struct of one value that is called as its type, or has no name, is the value.
+    """
     if isinstance(value, dict):
+        if len(value) == 1 and re.fullmatch(r"field 0|u?int\d+|float\d+|bytes\d+|str\d+", next(iter(value))):
+            return shown(next(iter(value.values())))
         return {name: shown(item) for name, item in value.items() if item is not None}
     if isinstance(value, list):
         return [shown(item) for item in value] or "[]"

@@ -51,7 +51,8 @@
 //!   lists and dictionaries; 128-bit integers as decimal text, enums as the value's name, bytes as
 //!   hexadecimal text. An array of bytes that is UTF-8 text without control characters, filled up with nulls, is that text, as
 //!   NumPy's `S8` is. The unit of a field is a part of its name, `size (bytes)`, with the scale if it has one,
-//!   `wait (1/1000 ms)`; the config key `field_units` leaves units out. Hidden fields are left out, and so are null registered strings; in a list those are
+//!   `wait (1/1000 ms)`; the config key `field_units` leaves units out. A struct with a single field that has no name, or the name
+//!   of its type (`int64`, NumPy's `bytes64` and `str96`), is shown as the value of that. Hidden fields are left out, and so are null registered strings; in a list those are
 //!   `null` as text. Empty lists, and dictionaries in which nothing is shown, are `[]` and `{}` as text.
 //!   Names that repeat across payloads get ` (2)`, ` (3)`…. An event that would take more than 64 MiB is
 //!   refused.
@@ -146,7 +147,7 @@
 //!   take them for doubles, and so see nanoseconds in the first 104 days after 0 only: for greater timestamps set `base`, and for
 //!   negative ones too, which Perfetto leaves out.
 //! - **Fields** are `args`: integers beyond ±2^53 as strings of decimal digits, for readers that take numbers for doubles; floats
-//!   in their shortest form, `"NaN"`, `"Infinity"` and `"-Infinity"` as strings; text in bytes and units as
+//!   in their shortest form, `"NaN"`, `"Infinity"` and `"-Infinity"` as strings; text in bytes, units and structs of one value as
 //!   in a Perfetto file; addresses as strings `0x…`, colours as
 //!   strings `#AARRGGBB`; arrays and structs nested. Text is escaped strictly.
 //! - **Correlated** ranges name one number (`bind_id`), by which viewers join each with the next one in time: these very ranges,

@@ -51,7 +51,7 @@ pub(super) fn take(facts: &mut Facts) -> Vec<Declared> {
 }
 
 impl DeclaredField {
-    /// Whether arguments of this name may be of the field: with its unit.
+    /// Whether arguments of this name may be of the field: with its unit, which of a struct can be that of its only value.
     fn is_shown_as(&self, name: &str) -> bool {
         let Some(rest) = name.strip_prefix(&*self.name) else {
             return false;
@@ -59,6 +59,7 @@ impl DeclaredField {
         let shown = rest.strip_prefix(" (");
         match shown.and_then(|shown| shown.strip_suffix(')')) {
             None => rest.is_empty(),
+            Some(_) if self.ty.contains("struct") => true,
             shown => unit(self.unit.as_deref(), self.scale.as_deref()).as_deref() == shown,
         }
     }

@@ -8,7 +8,7 @@ use super::names::Names;
 use super::{
     address, float, hexadecimal, number, signed, text, unsigned, wide_signed, wide_unsigned,
 };
-use crate::argument::{name_with_unit, text_of};
+use crate::argument::{is_only_value, name_with_unit, text_of};
 use crate::attribute::{self, lossy};
 use crate::flow::flow;
 use crate::plain::Loaded;
@@ -26,6 +26,8 @@ pub(crate) struct ArgsState {
     pub(crate) field_units: bool,
     /// Room for a name with its unit.
     name: String,
+    /// Whether that is of a struct that is [no more than its value](is_only_value), which gets the name.
+    is_lent: bool,
 }
 
 impl ArgsState {
@@ -58,6 +60,7 @@ impl<'a> Args<'a> {
         state.names.begin(before);
         state.levels.clear();
         state.flows.clear();
+        state.is_lent = false;
         Self {
             state,
             out,
@@ -103,13 +106,29 @@ impl<'a> Args<'a> {
 
     /// The name of the argument that a field is.
     fn field_key(&mut self, field: &Field) {
-        self.state.name.clear();
-        if !self.state.field_units || !name_with_unit(field, &mut self.state.name) {
-            return self.key(field.name());
+        if !self.state.is_lent {
+            self.state.name.clear();
+            if !self.state.field_units || !name_with_unit(field, &mut self.state.name) {
+                return self.key(field.name());
+            }
         }
+        self.state.is_lent = false;
         let name = mem::take(&mut self.state.name);
         self.key(&name);
         self.state.name = name;
+    }
+
+    /// Gives the value of a struct the name of that; the outermost of several counts.
+    fn lend(&mut self, field: &Field) {
+        let state = &mut *self.state;
+        if state.is_lent || state.levels.last() == Some(&true) {
+            return;
+        }
+        state.is_lent = true;
+        state.name.clear();
+        if !state.field_units || !name_with_unit(field, &mut state.name) {
+            state.name.push_str(field.name());
+        }
     }
 
     fn key(&mut self, name: &str) {
@@ -212,10 +231,19 @@ impl Visitor for Args<'_> {
     }
 
     fn begin_struct(&mut self, field: &Field, _schema: &Schema) {
+        if self.hidden == 0 && !field.is_hidden() && is_only_value(field) {
+            self.lend(field);
+            return;
+        }
         self.open(field, false);
     }
 
-    fn end_struct(&mut self, _field: &Field) {
+    fn end_struct(&mut self, field: &Field) {
+        if self.hidden == 0 && is_only_value(field) {
+            // What is left out takes no name.
+            self.state.is_lent = false;
+            return;
+        }
         self.close();
     }
 }

@@ -7,7 +7,7 @@ use nvtxw_backend::{Enum, Field, Schema, Value, Visitor};
 
 use super::encoder::{Tables, intern, intern_key};
 use super::field::{annotation, event, interned};
-use crate::argument::{name_with_unit, text_of};
+use crate::argument::{is_only_value, name_with_unit, text_of};
 use crate::attribute::lossy;
 use crate::flow::flow;
 use crate::intern::hash;
@@ -145,12 +145,24 @@ impl Visitor for Annotator<'_> {
             self.hidden += 1;
             return;
         }
+        if is_only_value(field) {
+            let is_element = matches!(self.names.levels.last(), Some(Level::Array(_)));
+            if !is_element {
+                self.names.lend(field, self.texts.field_units);
+            }
+            return;
+        }
         let open = self.open(field);
         let first = self.out.len();
         self.names.levels.push(Level::Struct(open, first));
     }
 
-    fn end_struct(&mut self, _field: &Field) {
+    fn end_struct(&mut self, field: &Field) {
+        if self.hidden == 0 && is_only_value(field) {
+            // What is left out takes no name.
+            self.names.is_lent = false;
+            return;
+        }
         self.end();
     }
 }
@@ -193,6 +205,8 @@ pub(super) struct Names {
     used: Vec<u64>,
     /// Room for a name with its unit.
     name: String,
+    /// Whether that is of a struct that is [no more than its value](is_only_value), which gets the name.
+    is_lent: bool,
 }
 
 impl Names {
@@ -200,6 +214,7 @@ impl Names {
     #[inline]
     pub(super) fn begin(&mut self, first: Option<Option<&[u8]>>) {
         self.levels.clear();
+        self.is_lent = false;
         self.check = first.is_some();
         if let Some(first) = first {
             self.begin_checked(first);
@@ -221,12 +236,30 @@ impl Names {
         }
     }
 
+    /// Gives the value of a struct the name of that; the outermost of several counts.
+    fn lend(&mut self, field: &Field, with_unit: bool) {
+        if self.is_lent {
+            return;
+        }
+        self.is_lent = true;
+        self.name.clear();
+        if !with_unit || !name_with_unit(field, &mut self.name) {
+            self.name.push_str(field.name());
+        }
+    }
+
     /// Writes the name of the annotation that a field is.
     fn write_field(&mut self, field: &Field, texts: &mut Tables, out: &mut Writer) {
-        self.name.clear();
-        if !texts.field_units || !name_with_unit(field, &mut self.name) {
-            return self.write(field.name(), texts, out);
+        if !self.is_lent {
+            if !texts.field_units {
+                return self.write(field.name(), texts, out);
+            }
+            self.name.clear();
+            if !name_with_unit(field, &mut self.name) {
+                return self.write(field.name(), texts, out);
+            }
         }
+        self.is_lent = false;
         let name = mem::take(&mut self.name);
         self.write(&name, texts, out);
         self.name = name;

@@ -5,6 +5,7 @@ use nvtxw_backend::{
 };
 
 use super::{Arg, Choice, Head, Other, load_tag};
+use crate::argument::only_value;
 use crate::flow::domain;
 use crate::perfetto::annotation::known_field;
 use crate::perfetto::encoder::Tables;
@@ -80,16 +81,27 @@ impl Builder<'_> {
     ) -> Option<()> {
         let offset = base + field.offset();
         let is_hidden = level.is_hidden || field.is_hidden();
-        let is_struct = matches!(field.kind(), FieldKind::Struct(_));
-        if is_hidden && field.correlation().is_none() && !is_struct {
-            return Some(());
-        }
-        let level = level.hidden(is_hidden);
         let name = match level.is_named && !is_hidden {
             // A name that has no number is written as it is.
             true => Some(known_field(field, self.texts)?),
             false => None,
         };
+        self.value(field, offset, level.hidden(is_hidden), name, args)
+    }
+
+    /// Adds a field that begins at `offset`, with the number of its name if it has one there.
+    fn value(
+        &mut self,
+        field: &Field,
+        offset: usize,
+        level: Level,
+        name: Option<u64>,
+        args: &mut Vec<Arg>,
+    ) -> Option<()> {
+        let is_struct = matches!(field.kind(), FieldKind::Struct(_));
+        if level.is_hidden && field.correlation().is_none() && !is_struct {
+            return Some(());
+        }
         let Some(count) = field.count() else {
             return self.element(field, offset, level, name, args);
         };
@@ -98,7 +110,7 @@ impl Builder<'_> {
         for index in 0..(count > 0).then_some(count)? {
             let (at, level) = (
                 offset + index * field.size(),
-                Level::ARRAY.hidden(is_hidden),
+                Level::ARRAY.hidden(level.is_hidden),
             );
             self.element(field, at, level, None, &mut elements)?;
         }
@@ -122,6 +134,9 @@ impl Builder<'_> {
         let head = |tag| Head::new(level.number, name, tag);
         let text_head = head(tag(annotation::STRING_IID, VARINT));
         let arg = match field.kind() {
+            FieldKind::Struct(schema) if let Some(only) = only_value(schema) => {
+                return self.value(only, offset + only.offset(), level, name, args);
+            }
             FieldKind::Struct(schema) => {
                 let mut fields = Vec::new();
                 for field in schema.fields() {
