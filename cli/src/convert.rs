@@ -4,6 +4,7 @@
 //! and which ranges a flow joins ([`ties`]); at last each track is written from its first event to its last ([`mod@write`]).
 //! Memory holds names, open ranges, and what sorters are allowed.
 
+mod arrows;
 mod capture;
 pub mod chrome;
 mod columns;

@@ -142,16 +142,16 @@ class Reader:
                 self.err(f"phase {phase!r} at {ts}")
             stack.append(row)
             row_of[id(event)] = row
-            # Ranges that name one number are joined, from each to the next.
+            # The first of the ranges that name one number is joined with each of the others.
             number = event.get("bind_id")
             if number is not None:
-                if event.get("flow_out") is not True or event.get("flow_in", False) is not (number in joined):
+                if (event.get("flow_out", False), event.get("flow_in", False)) != (number not in joined, number in joined):
                     self.err(f"{row['name']!r} at {ts} begins no flow, or one that has begun")
                 elif number in joined:
                     count += 1
                     for end in (joined[number], row):
                         end["flows"].append(f"joined {count}")
-                joined[number] = row
+                joined.setdefault(number, row)
         return rows
 
 

@@ -6,8 +6,10 @@ use hashbrown::HashMap;
 
 use super::strings::{StringId, Strings};
 
-/// The argument that relates a call to what it started.
+/// The argument that joins a call with what it started on a device.
 const CORRELATION: &str = "correlation";
+/// The hidden column of an event with that argument.
+const FLOW: &str = "flow";
 
 /// Longer arrays are text: each length is a layout of its own.
 const MAX_ARRAY: usize = 64;
@@ -22,10 +24,8 @@ pub enum ColumnType {
     U64,
     F64,
     Bool,
-    /// A `u64` that relates events.
-    Correlation,
-    /// The same, which isn't shown.
-    HiddenCorrelation,
+    /// The number of an arrow, or 0. It isn't shown, and filled in when the event is written.
+    Flow,
     I64s(u32),
     F64s(u32),
     /// Text of any length.
@@ -41,12 +41,21 @@ impl ColumnType {
             Self::U64 => (1, 0),
             Self::F64 => (2, 0),
             Self::Bool => (3, 0),
-            Self::Correlation => (4, 0),
-            Self::HiddenCorrelation => (5, 0),
+            Self::Flow => (4, 0),
             Self::I64s(count) => (6, count),
             Self::F64s(count) => (7, count),
             Self::Text => (8, 0),
             Self::Name => (9, 0),
+        }
+    }
+
+    /// The bytes of a value; `None` for text, which a NUL ends.
+    pub fn size(self) -> Option<usize> {
+        match self {
+            Self::I64 | Self::U64 | Self::F64 | Self::Flow => Some(8),
+            Self::Bool => Some(1),
+            Self::I64s(count) | Self::F64s(count) => Some(8 * count as usize),
+            Self::Text | Self::Name => None,
         }
     }
 }
@@ -104,7 +113,7 @@ pub struct Values {
     text_columns: Vec<Column>,
     texts: Vec<u8>,
     key: Vec<u8>,
-    /// What the event's `correlation` says; 0: nothing.
+    /// The integer in the event's argument `correlation`; 0: none.
     correlation: u64,
     /// A name that isn't in the trace's strings, and can't be.
     is_odd: bool,
@@ -124,7 +133,7 @@ impl Values {
         self.columns.is_empty() && self.text_columns.is_empty() && !self.is_odd
     }
 
-    /// The number that relates the event to others; 0 relates nothing.
+    /// The integer in the argument `correlation`; 0: none.
     pub fn correlation(&self) -> u64 {
         self.correlation
     }
@@ -202,8 +211,12 @@ impl Values {
 
     /// Adds a value as JSON writes it.
     pub fn json(&mut self, name: &str, json: &str, strings: &mut Strings) {
-        if name == CORRELATION && self.correlate(json, strings) {
-            return;
+        if name == CORRELATION
+            && let Some(number) = correlation(json)
+        {
+            self.correlation = number;
+            self.column(strings.next(FLOW), ColumnType::Flow);
+            self.bytes.extend_from_slice(&[0; 8]);
         }
         match json.as_bytes()[0] {
             b'"' => match string(json) {
@@ -216,7 +229,49 @@ impl Values {
                 self.bytes.push(u8::from(json == "true"));
             }
             b'-' | b'0'..=b'9' => self.number(name, json, strings),
+            // `null` is no value.
+            b'n' => {}
             _ => self.text(name, json, strings),
+        }
+    }
+
+    /// Joins the rows of a `B` event and its `E` event, whose values count where both have one; `None` where they have no
+    /// argument in common.
+    pub fn joined(
+        &mut self,
+        layouts: &mut Layouts,
+        begin: (u32, &[u8]),
+        end: (u32, &[u8]),
+    ) -> Option<(u32, &[u8])> {
+        let [columns, others] = [begin, end].map(|(layout, _)| &layouts.columns[layout as usize]);
+        let is_common = |column: &Column| column.0.is_some() && is_in(column, others);
+        if !columns.iter().any(is_common) {
+            return None;
+        }
+        self.clear();
+        self.add_row(columns, begin.1, others);
+        self.add_row(others, end.1, &[]);
+        let layout = self.layout(layouts)?;
+        self.bytes.extend_from_slice(&self.texts);
+        layouts.r#use(layout);
+        Some((layout, &self.bytes))
+    }
+
+    /// Adds the values of a row, without those of columns that are in `others`.
+    fn add_row(&mut self, columns: &[Column], mut row: &[u8], others: &[Column]) {
+        for column in columns {
+            let end = || memchr::memchr(0, row).map_or(row.len(), |end| end + 1);
+            let (value, rest) = row.split_at(column.1.size().unwrap_or_else(end));
+            row = rest;
+            if is_in(column, others) {
+                continue;
+            }
+            let (columns, bytes) = match column.1.size() {
+                Some(_) => (&mut self.columns, &mut self.bytes),
+                None => (&mut self.text_columns, &mut self.texts),
+            };
+            columns.push(*column);
+            bytes.extend_from_slice(value);
         }
     }
 
@@ -247,29 +302,6 @@ impl Values {
         };
         self.column(strings.next(name), ty);
         self.bytes.extend_from_slice(&bytes);
-    }
-
-    /// Adds what `correlation` says, if it relates anything, and says whether the argument is in it. Profilers write 0, -1
-    /// and 2^32-1 for "nothing".
-    fn correlate(&mut self, json: &str, strings: &mut Strings) -> bool {
-        if matches!(json, "0" | "-1" | "4294967295" | "null") {
-            return false;
-        }
-        let is_number = json.parse::<u64>().ok();
-        let digits = is_number.or_else(|| json.trim_matches('"').parse().ok());
-        let number = digits.unwrap_or_else(|| hash(&[json])).max(1);
-        self.correlation = number;
-        let ty = match is_number {
-            Some(_) => ColumnType::Correlation,
-            None => ColumnType::HiddenCorrelation,
-        };
-        let name = match is_number {
-            Some(_) => CORRELATION,
-            None => "correlation key",
-        };
-        self.column(strings.next(name), ty);
-        self.bytes.extend_from_slice(&number.to_ne_bytes());
-        is_number.is_some()
     }
 
     fn array(&mut self, name: &str, json: &str, strings: &mut Strings) {
@@ -304,6 +336,20 @@ impl Values {
         };
         self.column(strings.next(name), ty);
     }
+}
+
+/// Whether another column of its name is among `columns`.
+pub fn is_in(column: &Column, columns: &[Column]) -> bool {
+    let is_flow = |column: &Column| column.1 == ColumnType::Flow;
+    columns
+        .iter()
+        .any(|other| other.0 == column.0 && is_flow(other) == is_flow(column))
+}
+
+/// The number that joins events. Profilers write 0, -1 and 2^32-1 for none; other JSON is a statistic, or the like.
+fn correlation(json: &str) -> Option<u64> {
+    let number = json.parse().ok();
+    number.filter(|number| !matches!(number, 0 | 0xffff_ffff))
 }
 
 /// The string that `json` spells, without its escapes.
@@ -414,7 +460,6 @@ mod tests {
                 ("big", Text),
                 ("inf", Text),
                 ("s", Text),
-                ("n", Text),
                 ("mixed", Text),
                 ("nested", Text),
                 ("empty", Text),
@@ -428,27 +473,53 @@ mod tests {
         want.push(1);
         want.extend([1_i64, 2].map(i64::to_ne_bytes).concat());
         want.extend(0.5_f64.to_ne_bytes());
-        want.extend("18446744073709551616\x001e999\0a\tb\u{2400}\0null\0".bytes());
+        want.extend("18446744073709551616\x001e999\0a\tb\u{2400}\0".bytes());
         want.extend("[1, \"x\"]\0[[1]]\0[]\0{\"k\": 1}\0".bytes());
         assert_eq!(bytes, want);
     }
 
     #[test]
-    fn a_correlation_is_a_number_that_means_something() {
-        use ColumnType::{Correlation, HiddenCorrelation, I64, Text};
+    fn correlation_is_an_integer_that_stays_an_argument() {
+        use ColumnType::{F64, Flow, I64, Text};
         let of = |json| {
             let (columns, _, correlation) = row(&[("correlation", json)]);
             let types: Vec<_> = columns.into_iter().map(|(_, ty)| ty).collect();
             (types, correlation)
         };
-        assert_eq!(of("17"), (vec![Correlation], 17));
-        assert_eq!(of("\"17\""), (vec![HiddenCorrelation, Text], 17));
-        for nothing in ["0", "-1", "4294967295"] {
-            assert_eq!(of(nothing), (vec![I64], 0));
+        assert_eq!(of("17"), (vec![Flow, I64], 17));
+        for none in ["0", "-1", "4294967295"] {
+            assert_eq!(of(none), (vec![I64], 0));
         }
-        let (types, number) = of("\"a\"");
-        assert_eq!(types, [HiddenCorrelation, Text]);
-        assert!(number != 0 && number == of("\"a\"").1 && number != of("\"b\"").1);
+        assert_eq!(of("0.5"), (vec![F64], 0));
+        assert_eq!(of("\"17\""), (vec![Text], 0));
+    }
+
+    #[test]
+    fn end_arguments_replace_begin_arguments() {
+        let (mut strings, mut layouts) = (Strings::default(), Layouts::new());
+        let mut row = |values: &[(&str, &str)], layouts: &mut Layouts| {
+            let mut row = Values::default();
+            for (name, json) in values {
+                row.json(name, json, &mut strings);
+            }
+            let (id, bytes) = row.row(layouts, || unreachable!());
+            (id, bytes.to_vec())
+        };
+        let begin = row(
+            &[("s", "\"old\""), ("n", "1"), ("t", "\"kept\"")],
+            &mut layouts,
+        );
+        let end = row(&[("m", "2"), ("s", "3")], &mut layouts);
+        let mut values = Values::default();
+        let (id, bytes) = values
+            .joined(&mut layouts, (begin.0, &begin.1), (end.0, &end.1))
+            .unwrap();
+        let mut want = [1_i64, 2, 3].map(i64::to_ne_bytes).concat();
+        want.extend(b"kept\0");
+        assert_eq!((id > end.0, bytes), (true, &want[..]));
+        let other = row(&[("m", "2")], &mut layouts);
+        let joined = values.joined(&mut layouts, (begin.0, &begin.1), (other.0, &other.1));
+        assert_eq!(joined, None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
+use super::arrows::Order;
 use super::columns::string;
 use super::decimal::scaled;
 use super::json::{self, KnownNames, Level, Member, Span};
@@ -242,13 +243,17 @@ impl<'a> Event<'a> {
         (self.get(Part::Pid), self.get(Part::Tid))
     }
 
-    /// What joins it with all events that say the same, if it is joined at all.
-    pub fn bound(&self) -> Result<Option<Cow<'a, str>>, Bad> {
+    /// The id in `bind_id`, and what the event does in that flow.
+    pub fn bound(&self) -> Result<Option<(Cow<'a, str>, Order)>, Bad> {
         let is = |part| self.get(part) == Some("true");
-        match is(Part::FlowIn) || is(Part::FlowOut) {
-            true => id("bind_id", self.get(Part::BindId)),
-            false => Ok(None),
-        }
+        let order = match (is(Part::FlowIn), is(Part::FlowOut)) {
+            (false, true) => Order::Start,
+            (true, true) => Order::Step,
+            (true, false) => Order::End,
+            (false, false) => return Ok(None),
+        };
+        let id = id("bind_id", self.get(Part::BindId))?;
+        Ok(id.map(|id| (id, order)))
     }
 
     pub fn process(&self) -> Result<Option<Cow<'a, str>>, Bad> {

@@ -7,12 +7,12 @@ use nvtxw::{
     StringHandle,
 };
 
-use super::columns::{Column, ColumnType, visible};
+use super::columns::{Column, ColumnType, is_in, visible};
 use super::strings::Use;
 use super::trace::Trace;
 use crate::error::Result;
 
-/// So many flows may pass an event; further ones are left out.
+/// So many arrows may start or end at an event; further ones are left out.
 pub const MAX_FLOWS: usize = 1024;
 
 /// What the strings, layouts and counters of the trace are in the session.
@@ -24,7 +24,9 @@ pub struct Names {
     pub unnamed: StringHandle,
     /// By their numbers; `None` for those that no event has.
     pub layouts: Vec<Option<RowSchema>>,
-    /// Of rows that hold 1, 2, 4… flows.
+    /// Where in the rows of each an arrow's number belongs.
+    pub flow_slots: Vec<Option<usize>>,
+    /// Of rows that hold the numbers of 1, 2, 4… arrows.
     pub flows: Vec<RowSchema>,
     pub counters: Vec<Sampled>,
 }
@@ -35,7 +37,7 @@ pub enum Sampled {
 }
 
 impl Names {
-    /// `most_flows` pass one event at most.
+    /// `most_flows` arrows start or end at one event at most.
     pub fn register(
         domain: &mut Domain<'_>,
         trace: &Trace,
@@ -61,6 +63,8 @@ impl Names {
             columns.map(register).transpose()
         });
         let layouts = layouts.collect::<nvtxw::Result<_>>()?;
+        let flow_slots = trace.layouts.used().map(|columns| flow_slot(columns?));
+        let flow_slots = flow_slots.collect();
         let powers = match most_flows.min(MAX_FLOWS) {
             0 => 0,
             most => most.next_power_of_two().ilog2() + 1,
@@ -72,32 +76,47 @@ impl Names {
             categories,
             unnamed: domain.string("")?.handle(),
             layouts,
+            flow_slots,
             flows,
             counters: counters(domain, trace, scopes)?,
         })
     }
 }
 
-/// The layout of columns; those of one name get ` (2)`, ` (3)`… appended.
+/// Where in a row its column for an arrow's number is.
+fn flow_slot(columns: &[Column]) -> Option<usize> {
+    let slot = columns.iter().position(|(_, ty)| *ty == ColumnType::Flow)?;
+    columns[..slot].iter().map(|(_, ty)| ty.size()).sum()
+}
+
+/// The layout of columns. Of those with one name the last is shown, as of members of a JSON object; the names of hidden ones get
+/// ` (2)`, ` (3)`… appended.
 fn layout(columns: &[Column], trace: &Trace) -> RowLayout {
-    let mut used = HashSet::new();
+    let name = |column: &Column| {
+        let name = column.0.map_or("args", |name| trace.strings.text(name));
+        let name = visible(if name.is_empty() { "(unnamed)" } else { name });
+        name.into_owned()
+    };
+    let mut used: HashSet<_> = columns.iter().map(name).collect();
     let mut layout = RowLayout::payload().packed();
-    for &(name, ty) in columns {
-        let name = name.map_or("args", |name| trace.strings.text(name));
-        let name = unique(
-            &mut used,
-            &visible(if name.is_empty() { "(unnamed)" } else { name }),
-        );
-        let field = |ty| RowField::new(&name, ty);
+    for (index, column) in columns.iter().enumerate() {
+        let (name, ty) = (name(column), column.1);
+        let is_last = !is_in(column, &columns[index + 1..]);
+        let is_hidden = ty == ColumnType::Flow || !is_last;
+        let name = match is_hidden {
+            true => unique(&mut used, &name),
+            false => name,
+        };
+        let field = |ty| {
+            let field = RowField::new(&name, ty);
+            if is_hidden { field.hidden() } else { field }
+        };
         layout = layout.field(match ty {
             ColumnType::I64 => field(RowType::I64),
             ColumnType::U64 => field(RowType::U64),
             ColumnType::F64 => field(RowType::F64),
             ColumnType::Bool => field(RowType::Bool),
-            ColumnType::Correlation => field(RowType::U64).correlation("correlation"),
-            ColumnType::HiddenCorrelation => {
-                field(RowType::U64).correlation("correlation").hidden()
-            }
+            ColumnType::Flow => field(RowType::U64).correlation("flow"),
             ColumnType::I64s(count) => field(RowType::I64).array(count as usize),
             ColumnType::F64s(count) => field(RowType::F64).array(count as usize),
             ColumnType::Text => field(RowType::TerminatedText),
@@ -107,7 +126,7 @@ fn layout(columns: &[Column], trace: &Trace) -> RowLayout {
     layout
 }
 
-/// The layout of so many flows. 0 is none.
+/// The layout of the numbers of so many arrows. 0 is none.
 fn flows(count: usize) -> RowLayout {
     (1..=count).fold(RowLayout::payload(), |layout, number| {
         let name = format!("flow {number}");

@@ -20,7 +20,7 @@ pub struct Head {
     pub kind: Kind,
     pub name: Option<StringId>,
     pub category: Option<StringId>,
-    /// The number that relates the event to others; 0 relates nothing.
+    /// The integer in the argument `correlation`; 0: none.
     pub correlation: u64,
 }
 

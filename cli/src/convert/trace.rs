@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::arrows::{Flow, Order};
 use super::chrome::{Rest, Sink};
 use super::columns::{Layouts, Values, hash, visible};
 use super::event::{Bad, Event};
@@ -35,8 +36,8 @@ pub struct Trace {
     pub folder: PathBuf,
     /// How many events were read.
     pub number: u64,
-    /// How many of them are points of flows.
-    pub flow_points: usize,
+    /// How many flow points have no partner.
+    pub unpaired: u64,
     /// What the session was called, if the built-in backend wrote the file.
     pub session: Option<String>,
     /// What is to be added to all times.
@@ -115,7 +116,7 @@ impl Trace {
             ties: Sorter::new(TIE_BYTES, folder),
             folder: folder.to_owned(),
             number: 0,
-            flow_points: 0,
+            unpaired: 0,
             session: None,
             base: 0,
             values: Values::default(),
@@ -192,7 +193,13 @@ impl Trace {
     }
 
     /// Adds the range that is in `record`.
-    fn add_range(&mut self, track: u32, start: i64, end: i64, flow: Option<u64>) -> io::Result<()> {
+    fn add_range(
+        &mut self,
+        track: u32,
+        start: i64,
+        end: i64,
+        flow: Option<Flow>,
+    ) -> io::Result<()> {
         let key = Key {
             group: track.into(),
             time: start,
@@ -201,17 +208,19 @@ impl Trace {
         };
         self.tracks.all[track as usize].is_used = true;
         if let Some(flow) = flow {
-            self.ties.push(key, &Tie::Bound { flow }.to_bytes())?;
+            self.ties.push(key, &Tie::Bound(flow).to_bytes())?;
         }
         self.events.push(key, &self.record)
     }
 
     /// The flow that an event names itself.
-    fn bound(&mut self, event: &Event<'_>) -> Result<Option<u64>, Bad> {
-        let id = event.bound()?;
-        self.flow_points += usize::from(id.is_some());
-        // No category has this name.
-        Ok(id.map(|id| hash(&["\u{0}", "", "", &id])))
+    fn bound(&mut self, event: &Event<'_>) -> Result<Option<Flow>, Bad> {
+        let bound = event.bound()?;
+        Ok(bound.map(|(id, order)| Flow {
+            // No category has this name.
+            id: hash(&["\u{0}", &id]),
+            order,
+        }))
     }
 
     fn half(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
@@ -267,18 +276,18 @@ impl Trace {
         key: Key,
         track: u32,
         phase: &str,
-        flow: Option<u64>,
+        flow: Option<Flow>,
     ) -> Result<(), Stop> {
         let tie = if matches!(phase, "B" | "b") {
             Tie::Begin {
                 track,
-                is_bound: flow.is_some(),
+                bound: flow.map(|flow| flow.order),
             }
         } else {
             Tie::End
         };
         let mut bytes = tie.to_bytes().to_vec();
-        bytes.extend(flow.into_iter().flat_map(u64::to_le_bytes));
+        bytes.extend(flow.into_iter().flat_map(|flow| flow.id.to_le_bytes()));
         bytes.extend_from_slice(&self.record);
         self.ties.push(key, &bytes)?;
         Ok(())
@@ -329,20 +338,26 @@ impl Trace {
         let scope = event.id_scope();
         // It was looked at for the track.
         let process = if id.is_local { event.process()? } else { None };
-        let flow = hash(&[
+        let id = hash(&[
             category.as_deref().unwrap_or(""),
+            event.name().as_deref().unwrap_or(""),
             scope.as_deref().unwrap_or(""),
             process.as_deref().unwrap_or(""),
             &id.text,
         ]);
         let key = Key {
-            // After the ranges that begin at that time, or before them.
+            // After the events that begin at that time, or before them.
             rank: if is_next { 0 } else { LAST },
             ..self.point(track, time)
         };
-        self.flow_points += 1;
-        self.ties
-            .push(key, &Tie::Point { flow, is_next }.to_bytes())?;
+        let order = match phase {
+            "s" => Order::Start,
+            "t" => Order::Step,
+            _ => Order::End,
+        };
+        let flow = Flow { id, order };
+        let point = Tie::Point { flow, is_next };
+        self.ties.push(key, &point.to_bytes())?;
         Ok(())
     }
 
@@ -413,6 +428,29 @@ impl Trace {
             || args.map_or(String::new(), |args| args.json.to_owned()),
         );
         Ok(())
+    }
+
+    /// Appends the rows of a `B` event and of its `E` event to the event's record. Arguments of the `E` event replace those of the
+    /// same names.
+    pub fn add_rows(&mut self, record: &mut Vec<u8>, begin: &[u8], end: &[u8]) {
+        let args = |rows| record::rows(rows).find(|(layout, _)| *layout != Layouts::NAME);
+        let ended = args(end);
+        for row in record::rows(begin) {
+            let joined = match ended {
+                Some(ended) if row.0 != Layouts::NAME => {
+                    self.values.joined(&mut self.layouts, row, ended)
+                }
+                _ => None,
+            };
+            if let Some((layout, row)) = joined {
+                record::add_row(record, layout, row);
+                return;
+            }
+            record::add_row(record, row.0, row.1);
+        }
+        if let Some((layout, row)) = ended {
+            record::add_row(record, layout, row);
+        }
     }
 
     /// Puts an event with the values that are there into `record`.

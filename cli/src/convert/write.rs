@@ -75,7 +75,7 @@ struct Pushed {
 struct Open {
     #[nvtx(timestamp_start)]
     start: i64,
-    #[nvtx(range_id)]
+    #[nvtx(range_id, hide)]
     id: RangeId,
     #[nvtx(message, registered_string)]
     name: StringHandle,
@@ -109,6 +109,8 @@ pub struct Written {
     pub tracks: usize,
     /// Of events that more flows pass than there is room for.
     pub flows_left_out: u64,
+    /// Flow points without a partner.
+    pub unpaired: u64,
     /// Events that the backend refused, and what it said of the first.
     pub refused: u64,
     pub refusal: Option<nvtxw::Error>,
@@ -135,12 +137,17 @@ impl fmt::Display for Written {
             instants,
             samples,
             tracks,
+            unpaired,
             ..
         } = self;
         write!(
             f,
             "{ranges} ranges, {instants} instants and {samples} counter values on {tracks} tracks"
-        )
+        )?;
+        match unpaired {
+            0 => Ok(()),
+            _ => write!(f, "; flow points without a partner: {unpaired}"),
+        }
     }
 }
 
@@ -161,17 +168,18 @@ pub fn write(
         scopes,
     } = open_streams(session, domain, &trace)?;
     let mut registering = session.domain_at(domain)?;
-    let most_flows = flows.most_of_a_key().unwrap_or(trace.flow_points);
+    let most_flows = flows.most_of_a_key().unwrap_or(MAX_FLOWS);
     let names = Names::register(&mut registering, &trace, &scopes, most_flows)?;
     let schemas = Schemas::register(&mut registering)?;
 
     let mut written = Written {
         tracks: streams.len(),
+        unpaired: trace.unpaired,
         ..Written::default()
     };
     let mut flow = flows.next().map_err(spill_error)?.map(numbered);
     let mut event = events.next().map_err(spill_error)?;
-    let (mut passing, mut events_written) = (Vec::new(), 0_u64);
+    let (mut passing, mut filled, mut events_written) = (Vec::new(), Vec::new(), 0_u64);
     while let Some((Key { group, .. }, _)) = event {
         let track = &trace.tracks.all[group as usize];
         let mut stream = streams
@@ -194,7 +202,7 @@ pub fn write(
                 time: key.time.wrapping_add(trace.base),
                 ..key
             };
-            match out.write(&key, &head, rows, &mut passing, &mut written) {
+            match out.write(&key, &head, rows, (&mut passing, &mut filled), &mut written) {
                 // It was not as the backend wants it; others may be.
                 Err(error) if error.code() == Some(ResultCode::INVALID_ARGUMENT) => {
                     written.refused += 1;
@@ -271,32 +279,45 @@ impl<'w> Output<'w> {
         })
     }
 
-    /// Writes an event that `passing` flows pass, with its rows.
+    /// Writes an event with its rows, and the arrows of these numbers at it. `filled` is for a row with such a number.
     fn write(
         &self,
         key: &Key,
         head: &Head,
         rows: &[u8],
-        passing: &mut Vec<u64>,
+        (passing, filled): (&mut Vec<u64>, &mut Vec<u8>),
         written: &mut Written,
     ) -> nvtxw::Result<()> {
         if head.kind == Kind::Sample {
             return self.samples(key.time, rows, written);
         }
+        if passing.len() > MAX_FLOWS {
+            written.flows_left_out += (passing.len() - MAX_FLOWS) as u64;
+            passing.truncate(MAX_FLOWS);
+        }
+        let slot = |layout: u32| self.names.flow_slots[layout as usize];
+        filled.clear();
+        if !passing.is_empty()
+            && let Some((layout, row)) = record::rows(rows).find(|row| slot(row.0).is_some())
+        {
+            let slot = slot(layout).expect("it was looked for");
+            let number = passing.pop().expect("there is one");
+            filled.extend_from_slice(row);
+            filled[slot..slot + 8].copy_from_slice(&number.to_ne_bytes());
+        }
         let mut beside = [const { None }; 4];
         let mut count = 0;
         let mut has_name = false;
-        for (layout, row) in record::rows(rows) {
+        for (layout, mut row) in record::rows(rows) {
             has_name |= layout == Layouts::NAME;
             let schema = self.names.layouts[layout as usize].expect("an event has it");
+            if !filled.is_empty() && slot(layout).is_some() {
+                row = filled;
+            }
             beside[count] = Some(schema.payload_bytes(row)?);
             count += 1;
         }
         if !passing.is_empty() {
-            if passing.len() > MAX_FLOWS {
-                written.flows_left_out += (passing.len() - MAX_FLOWS) as u64;
-                passing.truncate(MAX_FLOWS);
-            }
             let power = passing.len().next_power_of_two();
             passing.resize(power, 0);
             let layout = self.names.flows[power.ilog2() as usize];

@@ -5,11 +5,13 @@ mod scratch;
 
 mod events;
 mod files;
+mod flows;
 mod own;
 mod tables;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{fs, io::Write};
 
@@ -91,6 +93,29 @@ fn through(events: &str) -> (Vec<String>, String) {
     let (code, text) = said(&output);
     assert_eq!(code, 0, "{text}");
     (shown(&output.stdout), text)
+}
+
+/// The recorder as a library: Cargo puts it beside the test programs.
+fn recorder() -> PathBuf {
+    let name = format!("{DLL_PREFIX}nvtxw_recorder{DLL_SUFFIX}");
+    std::env::current_exe().unwrap().with_file_name(name)
+}
+
+/// The calls that a backend gets for a trace, and the text on standard error.
+fn recorded(name: &str, trace: &[u8]) -> (Vec<Value>, String) {
+    let scratch = Scratch::new(&format!("convert-{name}"));
+    let (input, record) = (scratch.path(name), scratch.path("calls.jsonl"));
+    fs::write(&input, trace).unwrap();
+    let mut command = command();
+    command.env("NVTXW_RECORD", &record);
+    let output = command.arg(&input).arg("--backend").arg(recorder());
+    let (code, text) = said(&output.output().unwrap());
+    assert_eq!(code, 0, "{text}");
+    let calls = fs::read_to_string(&record).unwrap();
+    let calls = calls
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    (calls.collect(), text)
 }
 
 fn read(scratch: &Scratch, name: &str) -> Vec<u8> {

@@ -9,11 +9,11 @@ use crate::proto::Writer;
 pub(super) const START: &[u8] = b"s";
 pub(super) const END: &[u8] = b"f\",\"bp\":\"e";
 
-/// What stands before the number of what an event is joined by: readers join those with one number, in the order of time.
+/// Precedes the number that joins events: readers join those with one number, in the order of time.
 pub(super) const BOUND: &[u8] = b"\"bind_id\":\"0x";
 /// The least of these numbers in a file that is put in order: readers may number arrows as they come, from 0.
 pub(super) const BOUND_FROM: u64 = 1 << 62;
-/// What follows it if another one comes before, and at last.
+/// The direction that follows it: arrows start at the first event of a number, and end at all others.
 pub(super) const FOLLOWS: &[u8] = b"\"flow_in\":true,";
 pub(super) const LEADS: &[u8] = b"\"flow_out\":true,";
 /// What stands before a flow that is told by arrows, for who puts the file in order.
@@ -46,15 +46,12 @@ pub(super) fn flows(mut event: &[u8]) -> impl Iterator<Item = u64> {
     all.filter(|flow| *flow != 0)
 }
 
-/// In the line of an event: it is joined with all others of this number, and there is one before it or not.
+/// Joins the event of a line with the first event of this number, unless it is the first itself.
 pub(super) fn bind(number: u64, follows: bool, out: &mut Writer) {
     out.raw(BOUND);
     out.raw(format!("{number:x}").as_bytes());
     out.raw(NAME_END);
-    if follows {
-        out.raw(FOLLOWS);
-    }
-    out.raw(LEADS);
+    out.raw(if follows { FOLLOWS } else { LEADS });
 }
 
 /// In the line of an event: it has this flow.

@@ -1,4 +1,4 @@
-//! What joins ranges: numbers that their lines name, or arrows from each to the next one.
+//! Flows between ranges: numbers that their lines name, or arrows from each to the next one.
 
 use std::collections::HashMap;
 use std::mem;
@@ -37,8 +37,8 @@ pub(super) enum Joint {
 
 /// The flows of a session.
 ///
-/// Readers take a file in the order of time, whatever stands where, and join the ranges whose lines name one number from each
-/// to the next; the first of them has to say that it is that. An arrow that is told by lines of its own ends at the range that
+/// Readers take a file in the order of time, whatever stands where, and join the first of the ranges whose lines name one number
+/// with each of the others. The lines tell which one is the first. An arrow that is told by lines of its own ends at the range that
 /// began last at its time: at an inner one, where that begins together with the right one.
 #[derive(Default)]
 pub(super) struct Flows {

@@ -62,8 +62,7 @@ impl<'l> Text<'l> {
         self.0 = rest;
         self.skip(NAME_END)?;
         if radix == 16 {
-            let _ = self.skip(FOLLOWS);
-            self.skip(LEADS)?;
+            self.skip(FOLLOWS).or_else(|| self.skip(LEADS))?;
         }
         u64::from_str_radix(str::from_utf8(number).ok()?, radix).ok()
     }

@@ -50,9 +50,9 @@ fn arrows_join_what_is_correlated() {
         }
         let lines = Lines::of(run);
         let range = |tid: u64, ts, dur, number: &str, follows: bool| {
-            let follows = if follows { r#""flow_in":true,"# } else { "" };
+            let end = if follows { "flow_in" } else { "flow_out" };
             format!(
-                r#"{{"ph":"X","tid":{tid},"pid":1,"ts":0.00{ts},"dur":0.00{dur},"bind_id":"0x{number}",{follows}"flow_out":true,"name":"range","args":{{"launch":7}}}}"#
+                r#"{{"ph":"X","tid":{tid},"pid":1,"ts":0.00{ts},"dur":0.00{dur},"bind_id":"0x{number}","{end}":true,"name":"range","args":{{"launch":7}}}}"#
             )
         };
         let mut found = lines.of_phases("Xsf");

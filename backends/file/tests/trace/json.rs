@@ -158,16 +158,13 @@ pub fn read(text: &str) -> Trace {
         trace.ranges.push(slice);
         if let Some(number) = event["bind_id"].as_str() {
             let number = u64::from_str_radix(number.strip_prefix("0x").unwrap(), 16).unwrap();
-            assert_eq!(event["flow_out"], true);
-            let before = joined.insert(number, index);
-            assert_eq!(
-                event["flow_in"] == true,
-                before.is_some(),
-                "{number} begins once"
-            );
-            if let Some(before) = before {
+            let first = *joined.entry(number).or_insert(index);
+            let ends = [&event["flow_out"], &event["flow_in"]].map(|end| *end == true);
+            let is_first = first == index;
+            assert_eq!(ends, [is_first, !is_first], "{number} begins once");
+            if !is_first {
                 joints += 1;
-                for range in [before, index] {
+                for range in [first, index] {
                     trace.ranges[range].flows.push(u64::MAX - joints);
                 }
             }
