@@ -142,16 +142,17 @@ class Reader:
                 self.err(f"phase {phase!r} at {ts}")
             stack.append(row)
             row_of[id(event)] = row
-            # The first of the ranges that name one number is joined with each of the others.
+            # Ranges that name one number are joined, from each to the next.
             number = event.get("bind_id")
             if number is not None:
-                if (event.get("flow_out", False), event.get("flow_in", False)) != (number not in joined, number in joined):
+                if event.get("flow_in", False) is not (number in joined) or not (number in joined or event.get("flow_out")):
                     self.err(f"{row['name']!r} at {ts} begins no flow, or one that has begun")
                 elif number in joined:
                     count += 1
                     for end in (joined[number], row):
                         end["flows"].append(f"joined {count}")
-                joined.setdefault(number, row)
+                if event.get("flow_out"):
+                    joined[number] = row
         return rows
 
 

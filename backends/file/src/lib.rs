@@ -150,8 +150,8 @@
 //!   in their shortest form, `"NaN"`, `"Infinity"` and `"-Infinity"` as strings; text in bytes, units and structs of one value as
 //!   in a Perfetto file; addresses as strings `0x…`, colours as
 //!   strings `#AARRGGBB`; arrays and structs nested. Text is escaped strictly.
-//! - **Correlated** ranges name one number (`bind_id`), by which viewers join the first in time (`flow_out`) with each of the
-//!   others (`flow_in`): these very ranges, also where others begin together with them. Ranges that are correlated in several ways name none: arrows (`s` and `f`) join
+//! - **Correlated** ranges name one number (`bind_id`), by which viewers join each with the next one in time, from `flow_out` to
+//!   `flow_in`: these very ranges, also where others begin together with them. Ranges that are correlated in several ways name none: arrows (`s` and `f`) join
 //!   these, and viewers take them to what is innermost at their times. What is out of order is joined by arrows too until the
 //!   file is [put in order](#when-it-is-written), which it is then; what would join a range with one that was written more than
 //!   131072 correlation values before may be missing before that. Marks are not joined: an arrow would end at a range around them.

@@ -13,7 +13,7 @@ pub(super) const END: &[u8] = b"f\",\"bp\":\"e";
 pub(super) const BOUND: &[u8] = b"\"bind_id\":\"0x";
 /// The least of these numbers in a file that is put in order: readers may number arrows as they come, from 0.
 pub(super) const BOUND_FROM: u64 = 1 << 62;
-/// The direction that follows it: arrows start at the first event of a number, and end at all others.
+/// The directions that follow it: an arrow ends at the event, an arrow starts there.
 pub(super) const FOLLOWS: &[u8] = b"\"flow_in\":true,";
 pub(super) const LEADS: &[u8] = b"\"flow_out\":true,";
 /// What stands before a flow that is told by arrows, for who puts the file in order.
@@ -46,12 +46,17 @@ pub(super) fn flows(mut event: &[u8]) -> impl Iterator<Item = u64> {
     all.filter(|flow| *flow != 0)
 }
 
-/// Joins the event of a line with the first event of this number, unless it is the first itself.
-pub(super) fn bind(number: u64, follows: bool, out: &mut Writer) {
+/// Joins the event of a line with others of this number: with one before it, with one after it, or with both.
+pub(super) fn bind(number: u64, follows: bool, leads: bool, out: &mut Writer) {
     out.raw(BOUND);
     out.raw(format!("{number:x}").as_bytes());
     out.raw(NAME_END);
-    out.raw(if follows { FOLLOWS } else { LEADS });
+    if follows {
+        out.raw(FOLLOWS);
+    }
+    if leads {
+        out.raw(LEADS);
+    }
 }
 
 /// In the line of an event: it has this flow.

@@ -37,8 +37,9 @@ pub(super) enum Joint {
 
 /// The flows of a session.
 ///
-/// Readers take a file in the order of time, whatever stands where, and join the first of the ranges whose lines name one number
-/// with each of the others. The lines tell which one is the first. An arrow that is told by lines of its own ends at the range that
+/// Readers take a file in the order of time, whatever stands where, and join the ranges whose lines name one number from each to
+/// the next. The lines tell at which of them arrows start and end. Where there are more than two, a line that was written as the
+/// last one has to tell that arrows start there too: the file is put in order for that. An arrow that is told by lines of its own ends at the range that
 /// began last at its time: at an inner one, where that begins together with the right one.
 #[derive(Default)]
 pub(super) struct Flows {
@@ -61,6 +62,8 @@ struct Inner {
 struct Known {
     member: Member,
     is_bound: bool,
+    /// Whether a second range names it.
+    is_joined: bool,
 }
 
 impl Flows {
@@ -82,7 +85,7 @@ impl Flows {
     pub(super) fn meet(&self, flow: u64, here: Member) -> Joint {
         let mut inner = self.lock();
         inner.has_any = true;
-        let Some(before) = inner.get(flow) else {
+        let Some(mut before) = inner.get(flow) else {
             let is_bound = here.is_free;
             inner.put(flow, here, is_bound);
             return match is_bound {
@@ -91,6 +94,11 @@ impl Flows {
             };
         };
         if before.is_bound && here.is_free && here.is_behind(before.member) {
+            if mem::replace(&mut before.is_joined, true) {
+                self.unsettle();
+            } else {
+                inner.new.insert(flow, before);
+            }
             return Joint::Bound { follows: true };
         }
         if before.member.point == here.point {
@@ -121,12 +129,21 @@ impl Inner {
             return Some(*known);
         }
         let known = self.old.remove(&flow)?;
-        self.put(flow, known.member, known.is_bound);
+        self.keep(flow, known);
         Some(known)
     }
 
     fn put(&mut self, flow: u64, member: Member, is_bound: bool) {
-        self.new.insert(flow, Known { member, is_bound });
+        let known = Known {
+            member,
+            is_bound,
+            is_joined: false,
+        };
+        self.keep(flow, known);
+    }
+
+    fn keep(&mut self, flow: u64, known: Known) {
+        self.new.insert(flow, known);
         if self.new.len() >= REMEMBERED {
             self.old = mem::take(&mut self.new);
         }
@@ -172,15 +189,12 @@ mod tests {
     fn what_follows_the_first_range_is_joined_by_a_number() {
         let flows = Flows::default();
         let (launch, kernel, sync) = (member(2, 10), member(3, 50), member(2, 90));
-        for (flow, member, want) in [
-            (7, launch, FIRST),
-            (8, sync, FIRST),
-            (7, sync, NEXT),
-            (7, kernel, NEXT),
-        ] {
+        for (flow, member, want) in [(7, launch, FIRST), (8, sync, FIRST), (7, sync, NEXT)] {
             assert_eq!(flows.meet(flow, member), want);
         }
         assert!(flows.has_any() && !flows.is_unsettled());
+        assert_eq!(flows.meet(7, kernel), NEXT);
+        assert!(flows.is_unsettled());
         // Not the one that readers take first.
         assert_eq!(flows.meet(8, kernel), arrow(1, kernel, sync));
         assert!(flows.is_unsettled());

@@ -275,8 +275,9 @@ impl Lines {
                 match ArrowEnd::from_mark(mark) {
                     ArrowEnd::Start(number) => add(START, number, member.point),
                     ArrowEnd::End(number) => add(END, number, member.point),
-                    ArrowEnd::First(number) => arrow::bind(number | BOUND_FROM, false, out),
-                    ArrowEnd::Next(number) => arrow::bind(number | BOUND_FROM, true, out),
+                    ArrowEnd::First(number) => arrow::bind(number | BOUND_FROM, false, true, out),
+                    ArrowEnd::Next(number) => arrow::bind(number | BOUND_FROM, true, true, out),
+                    ArrowEnd::Last(number) => arrow::bind(number | BOUND_FROM, true, false, out),
                 }
             }
             return;
@@ -288,7 +289,7 @@ impl Lines {
         // Both halves of a range may have one.
         for flow in flows(event).take(if is_alone { 1 } else { usize::MAX }) {
             match self.session.flows.meet(flow, member) {
-                Joint::Bound { follows } => arrow::bind(flow, follows, out),
+                Joint::Bound { follows } => arrow::bind(flow, follows, !follows, out),
                 Joint::Apart(joined) => {
                     arrow::name(flow, out);
                     if let Some((number, from, to)) = joined {

@@ -62,7 +62,8 @@ impl<'l> Text<'l> {
         self.0 = rest;
         self.skip(NAME_END)?;
         if radix == 16 {
-            self.skip(FOLLOWS).or_else(|| self.skip(LEADS))?;
+            let follows = self.skip(FOLLOWS);
+            self.skip(LEADS).or(follows)?;
         }
         u64::from_str_radix(str::from_utf8(number).ok()?, radix).ok()
     }

@@ -17,8 +17,10 @@ pub(crate) enum ArrowEnd {
     End(u64),
     /// It is joined with all others of this number, as the first of them.
     First(u64),
-    /// The same as one that follows.
+    /// The same as one between others.
     Next(u64),
+    /// The same as the last of them.
+    Last(u64),
 }
 
 impl ArrowEnd {
@@ -29,17 +31,19 @@ impl ArrowEnd {
             Self::End(number) => (number, 1),
             Self::First(number) => (number, 2),
             Self::Next(number) => (number, 3),
+            Self::Last(number) => (number, 4),
         };
-        number << 2 | kind
+        number << 3 | kind
     }
 
     pub(crate) fn from_mark(mark: u64) -> Self {
-        let number = mark >> 2;
-        match mark & 3 {
+        let number = mark >> 3;
+        match mark & 7 {
             0 => Self::Start(number),
             1 => Self::End(number),
             2 => Self::First(number),
-            _ => Self::Next(number),
+            3 => Self::Next(number),
+            _ => Self::Last(number),
         }
     }
 }
@@ -67,6 +71,8 @@ struct Flow {
     number: Option<u64>,
     /// The first one, as long as others may come before it.
     first: Option<Met>,
+    /// The last one so far, unless it is the first.
+    last: Option<Met>,
 }
 
 /// The ends of arrows, in the order of the events that they are at.
@@ -183,6 +189,7 @@ impl Flow {
             before: None,
             number: None,
             first: None,
+            last: None,
         }
     }
 
@@ -221,14 +228,25 @@ impl Flow {
             }
             None => Some(met),
         };
-        next.map_or(Ok(()), |next| next.add(ArrowEnd::Next(number), ends))
+        let between = match (self.last, next) {
+            (Some(last), Some(next)) if next.time == last.time && next.is_before(last) => {
+                Some(next)
+            }
+            (_, Some(next)) => self.last.replace(next),
+            (_, None) => None,
+        };
+        between.map_or(Ok(()), |met| met.add(ArrowEnd::Next(number), ends))
     }
 
     fn finish(self, ends: &mut Sorter) -> io::Result<()> {
-        match (self.first, self.number) {
-            (Some(first), Some(number)) => first.add(ArrowEnd::First(number), ends),
-            _ => Ok(()),
+        let Some(number) = self.number else {
+            return Ok(());
+        };
+        if let Some(first) = self.first {
+            first.add(ArrowEnd::First(number), ends)?;
         }
+        let last = self.last;
+        last.map_or(Ok(()), |last| last.add(ArrowEnd::Last(number), ends))
     }
 }
 

@@ -158,13 +158,16 @@ pub fn read(text: &str) -> Trace {
         trace.ranges.push(slice);
         if let Some(number) = event["bind_id"].as_str() {
             let number = u64::from_str_radix(number.strip_prefix("0x").unwrap(), 16).unwrap();
-            let first = *joined.entry(number).or_insert(index);
-            let ends = [&event["flow_out"], &event["flow_in"]].map(|end| *end == true);
-            let is_first = first == index;
-            assert_eq!(ends, [is_first, !is_first], "{number} begins once");
-            if !is_first {
+            let [follows, leads] = ["flow_in", "flow_out"].map(|end| event[end] == true);
+            let before = joined.get(&number).copied();
+            assert!(follows || leads);
+            assert_eq!(follows, before.is_some(), "{number} begins once");
+            if leads {
+                joined.insert(number, index);
+            }
+            if let Some(before) = before {
                 joints += 1;
-                for range in [first, index] {
+                for range in [before, index] {
                     trace.ranges[range].flows.push(u64::MAX - joints);
                 }
             }
