@@ -8,6 +8,7 @@ mod arrows;
 mod capture;
 pub mod chrome;
 mod columns;
+mod dates;
 mod decimal;
 pub mod event;
 pub mod input;

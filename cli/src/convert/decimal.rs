@@ -3,7 +3,7 @@
 /// `text` times 10^`power`, exactly: a time like `1712195495519689.047` has more digits than a float. What is finer than 1 is
 /// rounded to the nearest, halves to the even one. `None` if it is no decimal number, or 64 bits can't hold it.
 pub fn scaled(text: &str, power: u8) -> Option<i64> {
-    plain(text.as_bytes(), power).or_else(|| exact(text, power))
+    plain(text.as_bytes(), power).or_else(|| Decimal::of(text, power)?.rounded())
 }
 
 /// A positive number with no more than `power` digits behind the point: what nearly all times are.
@@ -59,32 +59,78 @@ fn eight_digits(text: [u8; 8]) -> Option<u64> {
     Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
 }
 
-fn exact(text: &str, power: u8) -> Option<i64> {
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if !whole.ends_with(|c: char| c.is_ascii_digit())
-        || !fraction.bytes().all(|c| c.is_ascii_digit())
-    {
+/// The sum of two numbers, each times 10^its power, rounded once: the end of a range that starts at the first and lasts the second.
+pub fn sum(first: (&str, u8), second: (&str, u8)) -> Option<i64> {
+    let plain = |(text, power): (&str, u8)| plain(text.as_bytes(), power);
+    if let (Some(first), Some(second)) = (plain(first), plain(second)) {
+        return first.checked_add(second);
+    }
+    let decimals = [first, second].map(|(text, power)| Decimal::of(text, power));
+    let [Some(first), Some(second)] = decimals else {
         return None;
-    }
-    let fraction = fraction.trim_end_matches('0');
-    let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
-    let exponent: i32 = exponent.parse().ok()?;
-    let exponent = exponent
-        .checked_add(power.into())?
-        .checked_sub(fraction.len().try_into().ok()?)?;
-    if digits == 0 {
-        return Some(0);
-    }
-    let Some(scale) = 10_i128.checked_pow(exponent.unsigned_abs()) else {
-        return (exponent < 0).then_some(0);
     };
-    if exponent >= 0 {
-        return digits.checked_mul(scale)?.try_into().ok();
+    match first.plus(second) {
+        Some(sum) => sum.rounded(),
+        // One of them is too small to be of importance.
+        None => first.rounded()?.checked_add(second.rounded()?),
     }
-    let (quotient, rest) = (digits.div_euclid(scale), digits.rem_euclid(scale));
-    let up = rest > scale - rest || (rest == scale - rest && quotient % 2 != 0);
-    (quotient + i128::from(up)).try_into().ok()
+}
+
+/// A number: its digits times 10^its exponent.
+#[derive(Clone, Copy)]
+struct Decimal {
+    digits: i128,
+    exponent: i32,
+}
+
+impl Decimal {
+    /// `text` times 10^`power`.
+    fn of(text: &str, power: u8) -> Option<Self> {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        if !whole.ends_with(|c: char| c.is_ascii_digit())
+            || !fraction.bytes().all(|c| c.is_ascii_digit())
+        {
+            return None;
+        }
+        let fraction = fraction.trim_end_matches('0');
+        let exponent: i32 = exponent.parse().ok()?;
+        Some(Self {
+            digits: format!("{whole}{fraction}").parse().ok()?,
+            exponent: exponent
+                .checked_add(power.into())?
+                .checked_sub(fraction.len().try_into().ok()?)?,
+        })
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        let exponent = self.exponent.min(other.exponent);
+        let digits = |number: Self| {
+            let scale = 10_i128.checked_pow((number.exponent - exponent).unsigned_abs())?;
+            number.digits.checked_mul(scale)
+        };
+        Some(Self {
+            digits: digits(self)?.checked_add(digits(other)?)?,
+            exponent,
+        })
+    }
+
+    /// The nearest integer; of two, the even one.
+    fn rounded(self) -> Option<i64> {
+        let Self { digits, exponent } = self;
+        if digits == 0 {
+            return Some(0);
+        }
+        let Some(scale) = 10_i128.checked_pow(exponent.unsigned_abs()) else {
+            return (exponent < 0).then_some(0);
+        };
+        if exponent >= 0 {
+            return digits.checked_mul(scale)?.try_into().ok();
+        }
+        let (quotient, rest) = (digits.div_euclid(scale), digits.rem_euclid(scale));
+        let up = rest > scale - rest || (rest == scale - rest && quotient % 2 != 0);
+        (quotient + i128::from(up)).try_into().ok()
+    }
 }
 
 #[cfg(test)]
@@ -129,5 +175,20 @@ mod tests {
         }
         assert_eq!(scaled("1.5", 0), Some(2));
         assert_eq!(scaled("7", 9), Some(7_000_000_000));
+    }
+
+    #[test]
+    fn sums_are_rounded_once() {
+        for (first, second, want) in [
+            (("10.0004", 3), ("5.0004", 3), Some(15_001)),
+            (("12.0008", 3), ("3.0000", 3), Some(15_001)),
+            (("0.25", 9), ("12.5", 3), Some(250_012_500)),
+            (("1", 0), ("1e-30", 0), Some(1)),
+            (("9223372036854775807", 0), ("1", 0), None),
+            (("-1.5", 0), ("2", 0), Some(0)),
+            (("x", 0), ("2", 0), None),
+        ] {
+            assert_eq!(sum(first, second), want, "{first:?} {second:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! One event of the Chrome trace-event format, as its JSON text says it.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::arrows::Order;
 use super::columns::string;
-use super::decimal::scaled;
+use super::decimal::{scaled, sum};
 use super::json::{self, KnownNames, Level, Member, Span};
 
 /// The members that a converter needs, still as text: times are decimal numbers that no float can hold, and a member of the
@@ -17,6 +18,8 @@ pub struct Event<'a> {
     text: &'a str,
     spans: &'a Spans,
     args: &'a [Member],
+    /// Members that it does without, because they are wrong.
+    dropped: RefCell<Vec<Bad>>,
 }
 
 /// The arguments of an event.
@@ -55,8 +58,9 @@ enum Part {
 pub enum Bad {
     Missing(&'static str),
     WrongType(&'static str, &'static str),
-    NegativeDuration,
     TooLarge(&'static str),
+    /// A member that an event can do without, and what it is not.
+    Member(&'static str, &'static str),
     /// An argument that a metadata event is about is absent or of another type.
     Argument(String, &'static str),
     Phase(String),
@@ -84,7 +88,10 @@ impl fmt::Display for Bad {
             Self::WrongType(member, wanted) => {
                 write!(f, "an event whose `{member}` is not {wanted} is left out")
             }
-            Self::NegativeDuration => f.write_str("an event whose `dur` is negative is left out"),
+            Self::Member(member, wanted) => write!(
+                f,
+                "the member `{member}` of an event is left out, as it is not {wanted}"
+            ),
             Self::TooLarge(member) => write!(
                 f,
                 "an event whose `{member}` does not fit 64-bit nanoseconds is left out"
@@ -172,6 +179,7 @@ impl Events {
             text,
             spans,
             args: &self.args[start as usize..end as usize],
+            dropped: RefCell::default(),
         }
     }
 }
@@ -209,9 +217,38 @@ pub struct Id<'a> {
 }
 
 impl<'a> Event<'a> {
+    /// The JSON of a member; `null` is none.
     fn get(&self, part: Part) -> Option<&'a str> {
         let span = self.spans.parts[part as usize];
-        (!span.is_empty()).then(|| span.of(self.text))
+        let json = span.of(self.text);
+        (!matches!(json, "" | "null")).then_some(json)
+    }
+
+    /// Notes a member that the event does without, and what it is not.
+    fn drop_member(&self, name: &'static str, wanted: &'static str) {
+        let (bad, mut dropped) = (Bad::Member(name, wanted), self.dropped.borrow_mut());
+        if !dropped.contains(&bad) {
+            dropped.push(bad);
+        }
+    }
+
+    pub fn has_dropped(&self) -> bool {
+        !self.dropped.borrow().is_empty()
+    }
+
+    /// What is wrong with optional members that were asked for.
+    pub fn dropped(&self) -> Vec<Bad> {
+        self.dropped.take()
+    }
+
+    /// The same, if it is an id.
+    fn optional_id(&self, part: Part, name: &'static str) -> Option<Cow<'a, str>> {
+        let json = self.get(part)?;
+        let id = id(json);
+        if id.is_none() {
+            self.drop_member(name, "a number or a string");
+        }
+        id
     }
 
     pub fn phase(&self) -> Result<Cow<'a, str>, Bad> {
@@ -244,28 +281,28 @@ impl<'a> Event<'a> {
     }
 
     /// The id in `bind_id`, and what the event does in that flow.
-    pub fn bound(&self) -> Result<Option<(Cow<'a, str>, Order)>, Bad> {
+    pub fn bound(&self) -> Option<(Cow<'a, str>, Order)> {
         let is = |part| self.get(part) == Some("true");
         let order = match (is(Part::FlowIn), is(Part::FlowOut)) {
             (false, true) => Order::Start,
             (true, true) => Order::Step,
             (true, false) => Order::End,
-            (false, false) => return Ok(None),
+            (false, false) => return None,
         };
-        let id = id("bind_id", self.get(Part::BindId))?;
-        Ok(id.map(|id| (id, order)))
+        Some((self.optional_id(Part::BindId, "bind_id")?, order))
     }
 
-    pub fn process(&self) -> Result<Option<Cow<'a, str>>, Bad> {
-        id("pid", self.get(Part::Pid))
+    pub fn process(&self) -> Option<Cow<'a, str>> {
+        self.optional_id(Part::Pid, "pid")
     }
 
-    pub fn thread(&self) -> Result<Option<Cow<'a, str>>, Bad> {
-        id("tid", self.get(Part::Tid))
+    pub fn thread(&self) -> Option<Cow<'a, str>> {
+        self.optional_id(Part::Tid, "tid")
     }
 
     pub fn id(&self) -> Result<Id<'a>, Bad> {
-        if let Some(text) = id("id", self.get(Part::Id))? {
+        if let Some(json) = self.get(Part::Id) {
+            let text = id(json).ok_or(Bad::WrongType("id", "a number or a string"))?;
             return Ok(Id {
                 text,
                 is_local: false,
@@ -282,7 +319,8 @@ impl<'a> Event<'a> {
         let wrong = Bad::WrongType("id2", "an object with `local` or `global`");
         let id2: Id2<'a> = serde_json::from_str(id2).map_err(|_| wrong.clone())?;
         let is_local = id2.local.is_some();
-        let text = id("id2", id2.local.or(id2.global).map(RawValue::get))?.ok_or(wrong)?;
+        let id2 = id2.local.or(id2.global).map(RawValue::get);
+        let text = id2.and_then(id).ok_or(wrong)?;
         Ok(Id { text, is_local })
     }
 
@@ -293,33 +331,48 @@ impl<'a> Event<'a> {
 
     /// Nanoseconds.
     pub fn time(&self) -> Result<i64, Bad> {
-        nanoseconds("ts", self.get(Part::Ts).ok_or(Bad::Missing("ts"))?)
+        let time = unquoted(self.get(Part::Ts).ok_or(Bad::Missing("ts"))?);
+        match scaled(time, MICROSECOND) {
+            Some(time) => Ok(time),
+            None if time.parse::<f64>().is_ok_and(f64::is_finite) => Err(Bad::TooLarge("ts")),
+            None => Err(Bad::WrongType("ts", "a number")),
+        }
     }
 
     /// First and last nanosecond; a complete event without `dur` has no length.
     pub fn span(&self) -> Result<(i64, i64), Bad> {
         let start = self.time()?;
-        let length = self
-            .get(Part::Dur)
-            .map_or(Ok(0), |dur| nanoseconds("dur", dur))?;
-        if length < 0 {
-            return Err(Bad::NegativeDuration);
-        }
-        let end = start.checked_add(length).ok_or(Bad::TooLarge("dur"))?;
-        Ok((start, end))
+        let (Some(time), Some(length)) = (self.get(Part::Ts), self.get(Part::Dur)) else {
+            return Ok((start, start));
+        };
+        let length = unquoted(length);
+        let end = sum((unquoted(time), MICROSECOND), (length, MICROSECOND));
+        let problem = match end {
+            Some(end) if end >= start => return Ok((start, end)),
+            None if length
+                .parse::<f64>()
+                .is_ok_and(|length| length.is_finite() && length > 0.0) =>
+            {
+                "a length that fits 64-bit nanoseconds"
+            }
+            _ => "a number from 0 on",
+        };
+        self.drop_member("dur", problem);
+        Ok((start, start))
     }
 
     /// The arguments, if there are any.
-    pub fn args(&self) -> Result<Option<Args<'a>>, Bad> {
-        match self.get(Part::Args) {
-            Some(json) if json.starts_with('{') => Ok(Some(Args {
-                json,
-                text: self.text,
-                members: self.args,
-            })),
-            Some(args) if args != "null" => Err(Bad::WrongType("args", "an object")),
-            _ => Ok(None),
+    pub fn args(&self) -> Option<Args<'a>> {
+        let json = self.get(Part::Args)?;
+        if !json.starts_with('{') {
+            self.drop_member("args", "an object");
+            return None;
         }
+        Some(Args {
+            json,
+            text: self.text,
+            members: self.args,
+        })
     }
 
     /// The names of members that aren't converted.
@@ -344,22 +397,18 @@ impl<'a> Args<'a> {
     }
 }
 
-fn text<'a>(raw: Option<&'a str>) -> Option<Cow<'a, str>> {
-    let raw = raw.filter(|&raw| raw != "null")?;
-    Some(string(raw).unwrap_or(Cow::Borrowed(raw)))
+/// A string's text; that of other values is their JSON.
+pub fn text(json: Option<&str>) -> Option<Cow<'_, str>> {
+    let json = json.filter(|&json| json != "null")?;
+    Some(string(json).unwrap_or(Cow::Borrowed(json)))
 }
 
 /// Process, thread and flow ids are numbers in one writer's files and strings or floats in another's: `7`, `"7"` and `7.0` are
 /// the same.
-fn id<'a>(member: &'static str, raw: Option<&'a str>) -> Result<Option<Cow<'a, str>>, Bad> {
-    let Some(raw) = raw.filter(|&raw| raw != "null") else {
-        return Ok(None);
-    };
-    match raw.as_bytes()[0] {
-        b'-' | b'0'..=b'9' => Ok(Some(whole(raw).map_or(Cow::Borrowed(raw), Cow::Owned))),
-        _ => string(raw)
-            .map(Some)
-            .ok_or(Bad::WrongType(member, "a number or a string")),
+fn id(json: &str) -> Option<Cow<'_, str>> {
+    match json.as_bytes()[0] {
+        b'-' | b'0'..=b'9' => Some(whole(json).map_or(Cow::Borrowed(json), Cow::Owned)),
+        _ => string(json),
     }
 }
 
@@ -374,17 +423,14 @@ fn whole(raw: &str) -> Option<String> {
     is_whole.then(|| (number as i64).to_string())
 }
 
+/// A microsecond is 10^this nanoseconds.
+const MICROSECOND: u8 = 3;
+
 /// Some writers put numbers into quotes.
-fn nanoseconds(member: &'static str, json: &str) -> Result<i64, Bad> {
-    let json = json
-        .strip_prefix('"')
+fn unquoted(json: &str) -> &str {
+    json.strip_prefix('"')
         .and_then(|json| json.strip_suffix('"'))
-        .map_or(json, str::trim);
-    match scaled(json, 3) {
-        Some(time) => Ok(time),
-        None if json.parse::<f64>().is_ok_and(f64::is_finite) => Err(Bad::TooLarge(member)),
-        None => Err(Bad::WrongType(member, "a number")),
-    }
+        .map_or(json, str::trim)
 }
 
 #[cfg(test)]
@@ -407,21 +453,37 @@ mod tests {
     fn a_bad_member_is_named() {
         let span = |json| {
             let events = parse(json);
-            events.first(json).span().map_err(|bad| bad.to_string())
+            let event = events.first(json);
+            let span = event.span();
+            let bad: Vec<_> = event.dropped().iter().map(Bad::to_string).collect();
+            (span.map_err(|bad| bad.to_string()), bad.join(", "))
         };
-        assert_eq!(span(r#"{"ts": 1, "dur": 2.5}"#), Ok((1_000, 3_500)));
-        assert_eq!(span(r#"{"ts": "1", "dur": "2.5"}"#), Ok((1_000, 3_500)));
-        assert_eq!(span(r#"{"ts": 1}"#), Ok((1_000, 1_000)));
+        for (json, want) in [
+            (r#"{"ts": 1, "dur": 2.5}"#, (1_000, 3_500)),
+            (r#"{"ts": "1", "dur": "2.5"}"#, (1_000, 3_500)),
+            (r#"{"ts": 10.0004, "dur": 5.0004}"#, (10_000, 15_001)),
+            (r#"{"ts": 1}"#, (1_000, 1_000)),
+            (r#"{"ts": 1, "dur": null}"#, (1_000, 1_000)),
+        ] {
+            assert_eq!(span(json), (Ok(want), String::new()));
+        }
         for (json, problem) in [
-            (r#"{"dur": 1}"#, "an event without `ts` is left out"),
-            (
-                r#"{"ts": 1, "dur": -0.001}"#,
-                "an event whose `dur` is negative is left out",
-            ),
+            (r#"{"ts": 1, "dur": -0.001}"#, "a number from 0 on"),
+            (r#"{"ts": 1, "dur": []}"#, "a number from 0 on"),
             (
                 r#"{"ts": 9e15, "dur": 9e15}"#,
-                "an event whose `dur` does not fit 64-bit nanoseconds is left out",
+                "a length that fits 64-bit nanoseconds",
             ),
+        ] {
+            let (found, bad) = span(json);
+            let want = format!("the member `dur` of an event is left out, as it is not {problem}");
+            assert_eq!(bad, want);
+            let (start, end) = found.unwrap();
+            assert_eq!(start, end);
+        }
+        for (json, problem) in [
+            (r#"{"dur": 1}"#, "an event without `ts` is left out"),
+            (r#"{"ts": null}"#, "an event without `ts` is left out"),
             (
                 r#"{"ts": 9e99}"#,
                 "an event whose `ts` does not fit 64-bit nanoseconds is left out",
@@ -435,22 +497,23 @@ mod tests {
                 "an event whose `ts` is not a number is left out",
             ),
         ] {
-            assert_eq!(span(json).unwrap_err(), problem);
+            assert_eq!(span(json).0.unwrap_err(), problem);
         }
         let json =
             r#"{"name": 5, "pid": true, "tid": "a\"b", "id": -1, "args": [1], "x": 1, "y": 2}"#;
         let events = parse(json);
         let event = events.first(json);
         assert_eq!(event.name().unwrap(), "5");
-        assert_eq!(
-            event.process(),
-            Err(Bad::WrongType("pid", "a number or a string"))
-        );
-        assert_eq!(event.thread().unwrap().unwrap(), "a\"b");
+        assert_eq!(event.process(), None);
+        assert_eq!(event.thread().unwrap(), "a\"b");
         assert_eq!(event.id().unwrap().text, "-1");
+        assert!(event.args().is_none());
         assert_eq!(
-            event.args().err(),
-            Some(Bad::WrongType("args", "an object"))
+            event.dropped(),
+            [
+                Bad::Member("pid", "a number or a string"),
+                Bad::Member("args", "an object")
+            ]
         );
         assert_eq!(event.phase(), Err(Bad::Missing("ph")));
         assert_eq!(event.others(), ["x".into(), "y".into()]);
@@ -500,7 +563,7 @@ mod tests {
             };
             let event = events.event(spans, &text);
             let mut found = Vec::new();
-            if let Some(args) = event.args().unwrap() {
+            if let Some(args) = event.args() {
                 args.each(|name, value| found.push(format!("{name}={value}")));
             }
             found.join(" ")

@@ -23,11 +23,6 @@ impl Span {
     }
 
     #[inline]
-    pub fn is_empty(self) -> bool {
-        self.len == 0
-    }
-
-    #[inline]
     pub fn of(self, text: &str) -> &str {
         let start = self.start as usize;
         &text[start..start + self.len as usize]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::columns::string;
-use super::event::{Bad, Event};
+use super::event::{Bad, Event, text};
 use super::trace::Trace;
 use super::tracks::{Facts, Part};
 
@@ -35,12 +35,12 @@ impl Trace {
     }
 
     /// What the built-in backend says of a counter.
-    fn describe(&mut self, event: &Event<'_>) -> Result<(), Bad> {
-        let process = event.process()?;
+    fn describe(&mut self, event: &Event<'_>) {
+        let process = event.process();
         let process = self.tracks.process(process.as_deref(), &mut self.strings);
         let track = self.tracks.track(process, Part::Counters);
         let (mut name, mut description) = (None, None);
-        if let Some(args) = event.args()? {
+        if let Some(args) = event.args() {
             args.each(|key, value| match key {
                 "name" => name = string(value).map(Cow::into_owned),
                 "description" => description = string(value).map(Cow::into_owned),
@@ -51,12 +51,11 @@ impl Trace {
             let descriptions = &mut self.counters.descriptions;
             descriptions.insert((track, name), description);
         }
-        Ok(())
     }
 
     pub fn metadata(&mut self, event: &Event<'_>) -> Result<(), Bad> {
         let what = event.name().ok_or(Bad::Missing("name"))?;
-        let process = event.process()?;
+        let (process, args) = (event.process(), event.args());
         let facts = match &*what {
             "process_name" | "process_labels" | "process_sort_index" => {
                 let process = process.as_deref();
@@ -64,12 +63,15 @@ impl Trace {
                 &mut self.tracks.processes[process].facts
             }
             "thread_name" | "thread_sort_index" => {
-                let track = self.thread(event)?;
+                let track = self.thread(event);
                 &mut self.tracks.all[track as usize].facts
             }
             // What the built-in backend adds for itself.
             "nvtxw.epoch" => return Ok(()),
-            "counter" => return self.describe(event),
+            "counter" => {
+                self.describe(event);
+                return Ok(());
+            }
             other => return Err(Bad::Metadata(other.to_owned())),
         };
         let wanted = what.rsplit_once("process_").or(what.rsplit_once("thread_"));
@@ -79,7 +81,7 @@ impl Trace {
             _ => "name",
         };
         let mut is_found = false;
-        if let Some(args) = event.args()? {
+        if let Some(args) = args {
             args.each(|name, value| {
                 if name == wanted {
                     is_found = facts.set(wanted, value);
@@ -100,15 +102,15 @@ impl Facts {
         match what {
             "sort_index" => {
                 let index = json.trim_matches('"').parse::<f64>().ok();
-                self.sort_index = index.map_or(0, |index| index as i64);
+                self.sort_index = index.map(|index| index as i64);
                 index.is_some()
             }
             "labels" => {
-                self.labels = string(json).map(Cow::into_owned);
+                self.labels = text(Some(json)).map(Cow::into_owned);
                 self.labels.is_some()
             }
             _ => {
-                self.name = string(json).map(Cow::into_owned);
+                self.name = text(Some(json)).map(Cow::into_owned);
                 self.name.is_some()
             }
         }

@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
+use std::mem;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
 use super::chrome::NOT_UTF8;
-use super::decimal::scaled;
+use super::dates;
+use super::decimal::{scaled, sum};
 use super::input::is_standard;
+use super::labels::is_number;
 use super::text::Place;
 use super::trace::Trace;
 use crate::error::{Error, Result};
@@ -32,7 +35,8 @@ pub struct Columns {
     /// The column whose values are tracks of their own [default: `track`, `thread`, `tid`, `stream` or `lane`]
     #[arg(long, value_name = "COLUMN")]
     track: Option<String>,
-    /// The unit of times [default: as the start's name ends: `start_us`, `start (us)`; else nanoseconds]
+    /// The unit of times [default: of each column as its name ends, `start_us` or `start (us)`, or as a row of units below the
+    /// names says; of ends and durations else that of starts, and of these nanoseconds]
     #[arg(long, value_enum)]
     unit: Option<Unit>,
 }
@@ -62,6 +66,16 @@ pub enum Unit {
 }
 
 impl Unit {
+    fn of(text: &str) -> Option<Self> {
+        Some(match text {
+            "ns" | "nsec" => Self::Ns,
+            "us" | "µs" | "μs" | "usec" => Self::Us,
+            "ms" | "msec" => Self::Ms,
+            "s" | "sec" => Self::S,
+            _ => return None,
+        })
+    }
+
     /// A unit is 10^this nanoseconds.
     fn power(self) -> u8 {
         match self {
@@ -81,7 +95,14 @@ struct Plan {
     duration: Option<usize>,
     name: Option<usize>,
     track: Option<usize>,
-    unit: Unit,
+    units: Units,
+}
+
+/// The units of the columns of times.
+struct Units {
+    start: Unit,
+    end: Unit,
+    duration: Unit,
 }
 
 /// Reads all rows into `trace`. After an error it has those that stand before.
@@ -118,16 +139,17 @@ pub fn read(
         let facts = &mut trace.tracks.processes[process].facts;
         facts.name = Some(name.to_string_lossy().into_owned());
     }
-    rows(reader, path, &plan, trace)
+    rows(reader, path, plan, trace)
 }
 
 fn rows(
     mut reader: csv::Reader<impl Read>,
     path: &Path,
-    plan: &Plan,
+    mut plan: Plan,
     trace: &mut Trace,
 ) -> Result<()> {
     let mut row = csv::ByteRecord::new();
+    let mut is_first = true;
     while reader
         .read_byte_record(&mut row)
         .map_err(|error| bad(path, error))?
@@ -136,6 +158,9 @@ fn rows(
             byte: position.byte() + 1,
             line: position.line(),
         });
+        if mem::take(&mut is_first) && plan.take_units(&row) {
+            continue;
+        }
         if str::from_utf8(row.as_slice()).is_err() {
             trace.warnings.add(NOT_UTF8, place);
         }
@@ -158,7 +183,8 @@ fn rows(
         let rest = cells.filter(|(column, _)| !plan.is_taken(*column));
         let rest = rest.map(|(_, (name, cell))| (&**name, text(cell)));
         let rest: Vec<_> = rest.filter(|(_, cell)| !cell.is_empty()).collect();
-        let (track, name) = (cell(plan.track), cell(plan.name));
+        let name = cell(plan.name);
+        let track = cell(plan.track).map(|track| plan.track_name(track));
         trace.add_row(track.as_deref(), name.as_deref(), start, end, &rest)?;
     }
     Ok(())
@@ -211,12 +237,37 @@ impl Plan {
                 "track",
                 &["track", "thread", "tid", "stream", "lane"],
             )?,
-            unit: columns
-                .unit
-                .or(split_unit(&names[start]).1)
-                .unwrap_or(Unit::Ns),
+            units: {
+                let named = |column: Option<usize>| {
+                    let own = column.and_then(|column| split_unit(&names[column]).1);
+                    columns.unit.or(own)
+                };
+                let start = named(Some(start)).unwrap_or(Unit::Ns);
+                Units {
+                    start,
+                    end: named(end).unwrap_or(start),
+                    duration: named(duration).unwrap_or(start),
+                }
+            },
             names,
         })
+    }
+
+    /// Takes the units in the row below the names, if it is one of units.
+    fn take_units(&mut self, row: &csv::ByteRecord) -> bool {
+        let unit = |column: Option<usize>| {
+            let cell = text(row.get(column?)?);
+            Unit::of(cell.trim().trim_matches(['(', ')', '[', ']']))
+        };
+        let Some(start) = unit(Some(self.start)) else {
+            return false;
+        };
+        self.units = Units {
+            start,
+            end: unit(self.end).unwrap_or(start),
+            duration: unit(self.duration).unwrap_or(start),
+        };
+        true
     }
 
     fn is_taken(&self, column: usize) -> bool {
@@ -224,40 +275,68 @@ impl Plan {
             || [self.end, self.duration, self.name, self.track].contains(&Some(column))
     }
 
+    /// A number alone says little: it gets the column's name.
+    fn track_name<'t>(&self, cell: Cow<'t, str>) -> Cow<'t, str> {
+        match self.track {
+            Some(column) if is_number(&cell) => format!("{} {cell}", self.names[column]).into(),
+            _ => cell,
+        }
+    }
+
     /// When the row's range starts and ends; a moment has no end.
     fn times(&self, row: &csv::ByteRecord) -> Result<(i64, Option<i64>), String> {
-        let time = |column: usize| {
-            let name = &self.names[column];
+        let cell = |column: usize| {
             let cell = text(row.get(column).unwrap_or_default());
-            let cell = cell.trim();
-            if cell.is_empty() {
-                return Ok(None);
-            }
-            match scaled(cell, self.unit.power()) {
-                Some(time) => Ok(Some(time)),
-                None if cell.parse::<f64>().is_ok_and(f64::is_finite) => Err(format!(
-                    "a row whose `{name}` does not fit 64-bit nanoseconds is left out"
-                )),
-                None => Err(format!("a row whose `{name}` is not a number is left out")),
-            }
+            let cell = cell.trim().to_owned();
+            (!cell.is_empty()).then_some(cell)
         };
-        let start = time(self.start)?;
-        let start = start
+        let Units {
+            start: unit,
+            end: end_unit,
+            duration: duration_unit,
+        } = &self.units;
+        let start = cell(self.start)
             .ok_or_else(|| format!("a row without `{}` is left out", self.names[self.start]))?;
+        let start_time = self.time(self.start, &start, *unit)?;
         let end = match (self.end, self.duration) {
-            (Some(end), _) => time(end)?,
-            (None, Some(duration)) => match time(duration)? {
-                Some(duration) => Some(start.checked_add(duration).ok_or_else(|| {
-                    "a row whose end does not fit 64-bit nanoseconds is left out".to_owned()
-                })?),
+            (Some(column), _) => match cell(column) {
+                Some(end) => Some(self.time(column, &end, *end_unit)?),
+                None => None,
+            },
+            (None, Some(column)) => match cell(column) {
+                Some(duration) => {
+                    let length = self.time(column, &duration, *duration_unit)?;
+                    let powers = (unit.power(), duration_unit.power());
+                    let end = match dates::nanoseconds(&start) {
+                        Some(start) => start.checked_add(length),
+                        None => sum((&start, powers.0), (&duration, powers.1)),
+                    };
+                    let problem = "a row whose end does not fit 64-bit nanoseconds is left out";
+                    Some(end.ok_or(problem)?)
+                }
                 None => None,
             },
             (None, None) => None,
         };
-        if end.is_some_and(|end| end < start) {
+        if end.is_some_and(|end| end < start_time) {
             return Err("a row whose range ends before it starts is left out".to_owned());
         }
-        Ok((start, end))
+        Ok((start_time, end))
+    }
+
+    /// The nanoseconds in a cell of a column.
+    fn time(&self, column: usize, cell: &str, unit: Unit) -> Result<i64, String> {
+        let name = &self.names[column];
+        let date = || dates::nanoseconds(cell);
+        match scaled(cell, unit.power()).or_else(date) {
+            Some(time) => Ok(time),
+            None if cell.parse::<f64>().is_ok_and(f64::is_finite) => Err(format!(
+                "a row whose `{name}` does not fit 64-bit nanoseconds is left out"
+            )),
+            None => Err(format!(
+                "a row whose `{name}` is not a number or a date is left out"
+            )),
+        }
     }
 }
 
@@ -273,14 +352,10 @@ fn split_unit(name: &str) -> (&str, Option<Unit>) {
             None => return (name, None),
         },
     };
-    let unit = match unit.trim() {
-        "ns" => Unit::Ns,
-        "us" | "µs" | "μs" => Unit::Us,
-        "ms" => Unit::Ms,
-        "s" => Unit::S,
-        _ => return (name, None),
-    };
-    (stem.trim(), Some(unit))
+    match Unit::of(unit.trim()) {
+        Some(unit) => (stem.trim(), Some(unit)),
+        None => (name, None),
+    }
 }
 
 fn text(bytes: &[u8]) -> Cow<'_, str> {

@@ -11,7 +11,7 @@ use super::columns::{Layouts, Values, hash, visible};
 use super::event::{Bad, Event};
 use super::record::{self, Head, Kind};
 use super::sorter::{Key, Sorter};
-use super::strings::{Strings, Use};
+use super::strings::{StringId, Strings, Use};
 use super::text::Place;
 use super::ties::Tie;
 use super::tracks::{Part, Tracks};
@@ -50,7 +50,11 @@ impl Sink for Trace {
     /// One that is bad is left out, and counted.
     fn event(&mut self, event: &Event<'_>, place: &dyn Fn() -> Place) -> Result<()> {
         self.number += 1;
-        match self.take(event) {
+        let taken = self.take(event);
+        for bad in event.dropped() {
+            self.warnings.add(bad, Some(place()));
+        }
+        match taken {
             Ok(Ok(())) => {
                 for member in event.others() {
                     let kind = format_args!("the member `{member}` of an event is not converted");
@@ -152,8 +156,8 @@ impl Trace {
             let cells = rest.iter().map(|(name, cell)| (*name, &**cell));
             serde_json::to_string(&cells.collect::<HashMap<_, _>>()).expect("texts are JSON")
         });
-        let ids = || Ok::<_, Error>((None, track.map(Cow::Borrowed)));
-        let track = self.tracks.thread((None, track), ids, &mut self.strings)?;
+        let ids = || (None, track.map(Cow::Borrowed));
+        let track = self.tracks.thread((None, track), ids, &mut self.strings);
         let added = match end {
             Some(end) => self.add_range(track, start, end, None),
             None => self.add_instant(track, start),
@@ -169,8 +173,9 @@ impl Trace {
         let taken = match &*phase {
             "X" => self.range(event),
             "B" | "E" => self.half(event, &phase),
-            "b" | "e" | "n" => self.async_half(event, &phase),
-            "i" | "I" => self.instant(event),
+            "b" | "e" | "n" | "S" | "T" | "p" | "F" => self.async_half(event, &phase),
+            "i" | "I" | "R" | "P" => self.instant(event),
+            "N" | "O" | "D" => self.object(event, &phase),
             "s" | "t" | "f" => self.flow_point(event, &phase),
             "C" => self.sample(event),
             "M" => return Ok(self.metadata(event)),
@@ -185,9 +190,9 @@ impl Trace {
 
     fn range(&mut self, event: &Event<'_>) -> Result<(), Stop> {
         let (start, end) = event.span()?;
-        let track = self.thread(event)?;
-        self.begin(event, Kind::Range)?;
-        let flow = self.bound(event)?;
+        let track = self.thread(event);
+        self.begin(event, Kind::Range);
+        let flow = self.bound(event);
         self.add_range(track, start, end, flow)?;
         Ok(())
     }
@@ -214,19 +219,17 @@ impl Trace {
     }
 
     /// The flow that an event names itself.
-    fn bound(&mut self, event: &Event<'_>) -> Result<Option<Flow>, Bad> {
-        let bound = event.bound()?;
-        Ok(bound.map(|(id, order)| Flow {
-            // No category has this name.
-            id: hash(&["\u{0}", &id]),
-            order,
-        }))
+    fn bound(&mut self, event: &Event<'_>) -> Option<Flow> {
+        let (id, order) = event.bound()?;
+        // No category has this name.
+        let id = hash(&["\u{0}", &id]);
+        Some(Flow { id, order })
     }
 
     fn half(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
         let time = event.time()?;
-        let track = self.thread(event)?;
-        self.begin(event, Kind::Range)?;
+        let track = self.thread(event);
+        self.begin(event, Kind::Range);
         let key = Key {
             group: track.into(),
             time,
@@ -234,7 +237,7 @@ impl Trace {
             number: self.number,
         };
         let flow = match phase {
-            "B" => self.bound(event)?,
+            "B" => self.bound(event),
             _ => None,
         };
         self.tie_half(key, track, phase, flow)
@@ -242,16 +245,17 @@ impl Trace {
 
     fn async_half(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
         let (time, id) = (event.time()?, event.id()?);
-        let process = event.process()?;
+        let process = event.process();
         let process = self.tracks.process(process.as_deref(), &mut self.strings);
         let category = event.category();
-        let part = category.as_deref().map(|text| self.strings.keep(text));
-        let track = self.tracks.track(process, Part::Async(part));
-        if phase == "n" {
-            return self.instant_on(event, track, time);
-        }
-        self.begin(event, Kind::Range)?;
         let scope = event.id_scope();
+        let part = category.as_deref().map(|text| self.strings.keep(text));
+        let track = self.async_track(process, part, scope.as_deref(), &id.text);
+        if matches!(phase, "n" | "T" | "p") {
+            self.begin(event, Kind::Instant);
+            return Ok(self.add_instant(track, time)?);
+        }
+        self.begin(event, Kind::Range);
         let local = process.to_string();
         let key = Key {
             group: Tie::apart(hash(&[
@@ -265,10 +269,42 @@ impl Trace {
             number: self.number,
         };
         let flow = match phase {
-            "b" => self.bound(event)?,
+            "b" => self.bound(event),
             _ => None,
         };
         self.tie_half(key, track, phase, flow)
+    }
+
+    /// The track of an id in a process; `part` is a category, or an object's name.
+    fn async_track(
+        &mut self,
+        process: usize,
+        part: Option<StringId>,
+        scope: Option<&str>,
+        id: &str,
+    ) -> u32 {
+        let id = match scope {
+            Some(scope) => self.strings.keep(&format!("{scope} {id}")),
+            None => self.strings.keep(id),
+        };
+        self.tracks.track(process, Part::Async(part, id))
+    }
+
+    /// Takes a snapshot of an object, or the moment when it was created or deleted.
+    fn object(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
+        let (time, id) = (event.time()?, event.id()?);
+        let process = event.process();
+        let process = self.tracks.process(process.as_deref(), &mut self.strings);
+        let name = event.name().unwrap_or_default();
+        let part = Some(self.strings.keep(&name));
+        let track = self.async_track(process, part, event.id_scope().as_deref(), &id.text);
+        let name = match phase {
+            "N" => Cow::Owned(format!("{name} created")),
+            "D" => Cow::Owned(format!("{name} deleted")),
+            _ => name,
+        };
+        self.begin_named(event, Kind::Instant, Some(&name));
+        Ok(self.add_instant(track, time)?)
     }
 
     fn tie_half(
@@ -278,7 +314,7 @@ impl Trace {
         phase: &str,
         flow: Option<Flow>,
     ) -> Result<(), Stop> {
-        let tie = if matches!(phase, "B" | "b") {
+        let tie = if matches!(phase, "B" | "b" | "S") {
             Tie::Begin {
                 track,
                 bound: flow.map(|flow| flow.order),
@@ -295,23 +331,12 @@ impl Trace {
 
     fn instant(&mut self, event: &Event<'_>) -> Result<(), Stop> {
         let time = event.time()?;
-        let track = self.thread(event)?;
-        self.instant_on(event, track, time)
-    }
-
-    fn instant_on(&mut self, event: &Event<'_>, track: u32, time: i64) -> Result<(), Stop> {
-        self.values.clear();
-        let reach = match event.reach().as_deref() {
-            Some("g") => Some("global"),
-            Some("p") => Some("process"),
-            _ => None,
+        let track = match event.reach().as_deref() {
+            Some("g") => self.tracks.whole_trace(),
+            _ => self.thread(event),
         };
-        if let Some(reach) = reach {
-            self.values.text("instant scope", reach, &mut self.strings);
-        }
-        self.begin_with(event, Kind::Instant)?;
-        self.add_instant(track, time)?;
-        Ok(())
+        self.begin(event, Kind::Instant);
+        Ok(self.add_instant(track, time)?)
     }
 
     /// Adds the moment that is in `record`.
@@ -332,12 +357,14 @@ impl Trace {
 
     fn flow_point(&mut self, event: &Event<'_>, phase: &str) -> Result<(), Stop> {
         let (time, id) = (event.time()?, event.id()?);
-        let track = self.thread(event)?;
+        let track = self.thread(event);
         let is_next = phase == "f" && !event.is_enclosed();
         let category = event.category();
         let scope = event.id_scope();
-        // It was looked at for the track.
-        let process = if id.is_local { event.process()? } else { None };
+        let process = match id.is_local {
+            true => event.process(),
+            false => None,
+        };
         let id = hash(&[
             category.as_deref().unwrap_or(""),
             event.name().as_deref().unwrap_or(""),
@@ -363,7 +390,7 @@ impl Trace {
 
     fn sample(&mut self, event: &Event<'_>) -> Result<(), Stop> {
         let time = event.time()?;
-        let process = event.process()?;
+        let process = event.process();
         let process = self.tracks.process(process.as_deref(), &mut self.strings);
         let track = self.tracks.track(process, Part::Counters);
         let mut name = event.name().unwrap_or_default().into_owned();
@@ -378,7 +405,7 @@ impl Trace {
         };
         record::begin(&mut self.record, head);
         let mut bad = 0;
-        if let Some(args) = event.args()? {
+        if let Some(args) = event.args() {
             let (record, counters) = (&mut self.record, &mut self.counters);
             args.each(|series, text| {
                 let text = text
@@ -402,32 +429,34 @@ impl Trace {
         }
     }
 
-    /// The track of an event's thread, which has an event now.
-    pub fn thread(&mut self, event: &Event<'_>) -> Result<u32, Bad> {
-        let ids = || Ok((event.process()?, event.thread()?));
-        self.tracks.thread(event.place(), ids, &mut self.strings)
+    /// The track of an event's thread.
+    pub fn thread(&mut self, event: &Event<'_>) -> u32 {
+        let ids = || (event.process(), event.thread());
+        let strings = &mut self.strings;
+        let track = self.tracks.thread(event.place(), ids, strings);
+        if event.has_dropped() {
+            // The next one is to be warned of too.
+            self.tracks.forget_last();
+        }
+        track
     }
 
     /// Puts the event into `record`, with its arguments.
-    fn begin(&mut self, event: &Event<'_>, kind: Kind) -> Result<(), Bad> {
-        self.values.clear();
-        self.begin_with(event, kind)
+    fn begin(&mut self, event: &Event<'_>, kind: Kind) {
+        self.begin_named(event, kind, event.name().as_deref());
     }
 
-    /// The same, with the values that are there already.
-    fn begin_with(&mut self, event: &Event<'_>, kind: Kind) -> Result<(), Bad> {
-        let args = event.args()?;
+    /// The same with another name.
+    fn begin_named(&mut self, event: &Event<'_>, kind: Kind, name: Option<&str>) {
+        self.values.clear();
+        let args = event.args();
         if let Some(args) = args {
             let (values, strings) = (&mut self.values, &mut self.strings);
             args.each(|name, value| values.json(name, value, strings));
         }
-        self.record(
-            kind,
-            event.name().as_deref(),
-            event.category().as_deref(),
-            || args.map_or(String::new(), |args| args.json.to_owned()),
-        );
-        Ok(())
+        self.record(kind, name, event.category().as_deref(), || {
+            args.map_or(String::new(), |args| args.json.to_owned())
+        });
     }
 
     /// Appends the rows of a `B` event and of its `E` event to the event's record. Arguments of the `E` event replace those of the

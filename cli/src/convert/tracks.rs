@@ -11,13 +11,15 @@ use super::strings::{StringId, Strings};
 pub struct Facts {
     pub name: Option<String>,
     pub labels: Option<String>,
-    pub sort_index: i64,
+    pub sort_index: Option<i64>,
 }
 
 pub struct Process {
     /// `None`: of events that name no process.
     pub id: Option<StringId>,
     pub facts: Facts,
+    /// That of instants of the whole trace.
+    pub is_whole_trace: bool,
 }
 
 /// What a track is in its process.
@@ -27,8 +29,8 @@ pub enum Part {
     Whole,
     /// By its id.
     Thread(StringId),
-    /// Asynchronous ranges of one category.
-    Async(Option<StringId>),
+    /// Asynchronous ranges of one category (or an object's name) and id.
+    Async(Option<StringId>, StringId),
     Counters,
 }
 
@@ -66,6 +68,7 @@ impl Tracks {
             self.processes.push(Process {
                 id,
                 facts: Facts::default(),
+                is_whole_trace: false,
             });
             self.processes.len() - 1
         })
@@ -78,25 +81,51 @@ impl Tracks {
                 part,
                 facts: Facts::default(),
                 is_used: false,
-                nests: !matches!(part, Part::Async(_)),
+                nests: !matches!(part, Part::Async(..)),
             });
             (self.all.len() - 1) as u32
         })
     }
 
+    /// The track of instants of the whole trace.
+    pub fn whole_trace(&mut self) -> u32 {
+        let found = self
+            .processes
+            .iter()
+            .position(|process| process.is_whole_trace);
+        let process = found.unwrap_or_else(|| {
+            let facts = Facts {
+                name: Some("whole trace".to_owned()),
+                ..Facts::default()
+            };
+            self.processes.push(Process {
+                id: None,
+                facts,
+                is_whole_trace: true,
+            });
+            self.processes.len() - 1
+        });
+        self.track(process, Part::Whole)
+    }
+
+    /// Forgets the last thread, whose ids are to be read once more.
+    pub fn forget_last(&mut self) {
+        self.last = None;
+    }
+
     /// The track of a thread. `as_written` is how the file says which process and thread it is, and `ids` makes their ids of that.
-    pub fn thread<'t, E>(
+    pub fn thread<'t>(
         &mut self,
         as_written: (Option<&str>, Option<&str>),
-        ids: impl FnOnce() -> Result<(Option<Cow<'t, str>>, Option<Cow<'t, str>>), E>,
+        ids: impl FnOnce() -> (Option<Cow<'t, str>>, Option<Cow<'t, str>>),
         strings: &mut Strings,
-    ) -> Result<u32, E> {
+    ) -> u32 {
         if let Some(last) = &self.last
             && (last.process.as_deref(), last.thread.as_deref()) == as_written
         {
-            return Ok(last.track);
+            return last.track;
         }
-        let (process, thread) = ids()?;
+        let (process, thread) = ids();
         let number = self.process(process.as_deref(), strings);
         let part = thread.map_or(Part::Whole, |id| Part::Thread(strings.keep(&id)));
         let track = self.track(number, part);
@@ -106,6 +135,6 @@ impl Tracks {
             thread: thread.map(Into::into),
             track,
         });
-        Ok(track)
+        track
     }
 }

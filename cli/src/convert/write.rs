@@ -11,7 +11,7 @@ use nvtxw::{
 };
 
 use super::columns::Layouts;
-use super::labels::labels;
+use super::labels::{labels, order};
 use super::names::{MAX_FLOWS, Names, Sampled};
 use super::record::{self, Head, Kind, u64_at};
 use super::sorter::{Key, Sorted, Sorter};
@@ -442,26 +442,7 @@ struct Opened {
 /// `process/thread`.
 fn open_streams(session: &mut Session, domain: DomainId, trace: &Trace) -> Result<Opened> {
     let tracks = &trace.tracks;
-    let mut order: Vec<_> = (0..tracks.all.len())
-        .filter(|&index| tracks.all[index].is_used)
-        .collect();
-    order.sort_by_key(|&index| {
-        let track = &tracks.all[index];
-        let process = &tracks.processes[track.process];
-        let part = match track.part {
-            Part::Whole => 0,
-            Part::Thread(_) => 1,
-            Part::Async(_) => 2,
-            Part::Counters => 3,
-        };
-        (
-            process.facts.sort_index,
-            track.process,
-            part,
-            track.facts.sort_index,
-            index,
-        )
-    });
+    let order = order(trace);
     let labels = labels(trace, &order);
     let (mut scopes, mut streams) = (vec![None; tracks.processes.len()], HashMap::new());
     for (&index, label) in order.iter().zip(&labels) {

@@ -93,6 +93,9 @@ impl Sink for Reader {
             self.layouts.discard();
             self.warnings.add(bad, Some(place()));
         }
+        for bad in event.dropped() {
+            self.warnings.add(bad, Some(place()));
+        }
         Ok(())
     }
 
@@ -123,9 +126,9 @@ impl Reader {
         match &*phase {
             "X" => {
                 let (start, end) = event.span()?;
-                let name = self.name(event)?;
-                let is_bound = event.bound()?.is_some();
-                let cell = self.cell(event)?;
+                let name = self.name(event);
+                let is_bound = event.bound().is_some();
+                let cell = self.cell(event);
                 cell.counts.range(RangeKind::Any);
                 cell.counts.flows += u64::from(is_bound);
                 cell.span.meet(start);
@@ -136,14 +139,14 @@ impl Reader {
             }
             "B" | "E" => {
                 let time = event.time()?;
-                let thread = self.thread(event)?;
-                let is_bound = phase == "B" && event.bound()?.is_some();
-                self.half(event, phase == "B", Join::Thread(thread), thread, time)?;
-                self.cell(event)?.counts.flows += u64::from(is_bound);
+                let thread = self.thread(event);
+                let is_bound = phase == "B" && event.bound().is_some();
+                self.half(event, phase == "B", Join::Thread(thread), thread, time);
+                self.cell(event).counts.flows += u64::from(is_bound);
             }
-            "b" | "e" => {
+            "b" | "e" | "S" | "F" => {
                 let (time, id) = (event.time()?, event.id()?);
-                let thread = self.thread(event)?;
+                let thread = self.thread(event);
                 let local = if id.is_local {
                     thread.0.to_string()
                 } else {
@@ -158,12 +161,12 @@ impl Reader {
                 ];
                 // No part has this character.
                 let join = Join::Id(parts.join("\u{0}"));
-                self.half(event, phase == "b", join, thread, time)?;
+                self.half(event, matches!(&*phase, "b" | "S"), join, thread, time);
             }
-            "i" | "I" | "R" | "n" => {
+            "i" | "I" | "R" | "P" | "n" | "T" | "p" | "N" | "O" | "D" => {
                 let time = event.time()?;
-                let name = self.name(event)?;
-                let cell = self.cell(event)?;
+                let name = self.name(event);
+                let cell = self.cell(event);
                 cell.counts.marks += 1;
                 cell.span.meet(time);
                 self.names.mark(name);
@@ -171,49 +174,42 @@ impl Reader {
             }
             "s" | "t" | "f" => {
                 event.time()?;
-                self.cell(event)?.counts.flows += 1;
+                self.cell(event).counts.flows += 1;
             }
             "C" => self.sample(event)?,
-            "M" => self.metadata(event)?,
+            "M" => self.metadata(event),
             _ => return Err(Bad::Phase(phase.into_owned())),
         }
         Ok(())
     }
 
     /// The number of an event's name; what its arguments are is noted too.
-    fn name(&mut self, event: &Event<'_>) -> Result<u32, Bad> {
-        if let Some(args) = event.args()? {
+    fn name(&mut self, event: &Event<'_>) -> u32 {
+        if let Some(args) = event.args() {
             args::fields(args.json, &mut self.layouts);
         }
-        Ok(self.names.number(&event.name().unwrap_or_default()))
+        self.names.number(&event.name().unwrap_or_default())
     }
 
-    fn process(&mut self, event: &Event<'_>) -> Result<u32, Bad> {
-        let process = event.process()?;
-        Ok(self.ids.number(process.as_deref().unwrap_or_default()))
+    fn process(&mut self, event: &Event<'_>) -> u32 {
+        let process = event.process();
+        self.ids.number(process.as_deref().unwrap_or_default())
     }
 
-    fn thread(&mut self, event: &Event<'_>) -> Result<Thread, Bad> {
-        let process = self.process(event)?;
-        let thread = event.thread()?;
-        Ok((process, thread.map(|thread| self.ids.number(&thread))))
+    fn thread(&mut self, event: &Event<'_>) -> Thread {
+        let process = self.process(event);
+        let thread = event.thread();
+        (process, thread.map(|thread| self.ids.number(&thread)))
     }
 
-    fn cell(&mut self, event: &Event<'_>) -> Result<&mut Cell, Bad> {
-        let thread = self.thread(event)?;
-        Ok(self.threads.entry(thread).or_default())
+    fn cell(&mut self, event: &Event<'_>) -> &mut Cell {
+        let thread = self.thread(event);
+        self.threads.entry(thread).or_default()
     }
 
     /// The start of a range, or its end.
-    fn half(
-        &mut self,
-        event: &Event<'_>,
-        is_start: bool,
-        join: Join,
-        thread: Thread,
-        time: i64,
-    ) -> Result<(), Bad> {
-        let name = self.name(event)?;
+    fn half(&mut self, event: &Event<'_>, is_start: bool, join: Join, thread: Thread, time: i64) {
+        let name = self.name(event);
         if is_start {
             let cell = self.threads.entry(thread).or_default();
             cell.counts.range(RangeKind::Any);
@@ -226,7 +222,7 @@ impl Reader {
                 thread,
             };
             self.open.entry(join).or_default().push(open);
-            return Ok(());
+            return;
         }
         let open = self.open.get_mut(&join).and_then(Vec::pop);
         if self.open.get(&join).is_some_and(Vec::is_empty) {
@@ -245,16 +241,15 @@ impl Reader {
                 self.layouts.discard();
             }
         }
-        Ok(())
     }
 
     fn sample(&mut self, event: &Event<'_>) -> Result<(), Bad> {
         let time = event.time()?;
-        let process = self.process(event)?;
+        let process = self.process(event);
         let name = event.name().unwrap_or_default().into_owned();
         let id = event.id().map_or(String::new(), |id| id.text.into_owned());
         let (mut is_bad, mut count) = (true, 0);
-        if let Some(args) = event.args()? {
+        if let Some(args) = event.args() {
             let counters = &mut self.counters;
             args.each(|series, value| {
                 let Some(value) = number(value.trim_matches('"')) else {
@@ -274,10 +269,10 @@ impl Reader {
         }
     }
 
-    fn metadata(&mut self, event: &Event<'_>) -> Result<(), Bad> {
+    fn metadata(&mut self, event: &Event<'_>) {
         let what = event.name().unwrap_or_default();
         let (mut name, mut description) = (None, None);
-        if let Some(args) = event.args()? {
+        if let Some(args) = event.args() {
             args.each(|key, value| {
                 let text = serde_json::from_str(value).ok();
                 match key {
@@ -289,19 +284,18 @@ impl Reader {
         }
         match &*what {
             "process_name" => {
-                let process = self.process(event)?;
+                let process = self.process(event);
                 self.processes.insert(process, Label { name, description });
             }
-            "thread_name" => self.cell(event)?.label = Label { name, description },
+            "thread_name" => self.cell(event).label = Label { name, description },
             "counter" => {
-                let process = self.process(event)?;
+                let process = self.process(event);
                 if let (Some(name), Some(description)) = (name, description) {
                     self.described.insert((process, name), description);
                 }
             }
             _ => {}
         }
-        Ok(())
     }
 
     /// What a process is called; nothing for that of a session, where what is in it stands alone.

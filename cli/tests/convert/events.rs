@@ -18,7 +18,7 @@ fn complete_events_keep_names_times_and_arguments() {
     becomes(
         r#"{"ph":"X","name":"a","cat":"c","pid":1,"tid":2,"ts":1.001,"dur":2.5,"args":{"i":-1,"f":0.5,"b":false,"s":"\u00e4\n","g":[1,2],"o":{"k":[1,"x"]},"n":null,"u":18446744073709551615}}"#,
         &[
-            r#"1/2 {"args":{"b":false,"f":0.5,"g":[1,2],"i":-1,"o":"{\"k\":[1,\"x\"]}","s":"ä\n","u":"18446744073709551615"},"cat":"c","dur":2.5,"name":"a","ph":"X","ts":1.001}"#,
+            r#"Process 1/Thread 2 {"args":{"b":false,"f":0.5,"g":[1,2],"i":-1,"o":"{\"k\":[1,\"x\"]}","s":"ä\n","u":"18446744073709551615"},"cat":"c","dur":2.5,"name":"a","ph":"X","ts":1.001}"#,
         ],
     );
 }
@@ -29,8 +29,8 @@ fn numbers_may_be_strings_and_members_may_be_missing() {
         r#"{"ph":"X","name":"a","pid":"1","tid":"2","ts":"1.5","dur":"2"},{"ph":"X","pid":1.0,"tid":2e0,"ts":9},{"ph":"X","name":7,"ts":1}"#,
         &[
             r#"(no process)/(no process) {"args":{},"dur":0.0,"name":"7","ph":"X","ts":1.0}"#,
-            r#"1/2 {"args":{},"dur":0.0,"name":"","ph":"X","ts":9.0}"#,
-            r#"1/2 {"args":{},"dur":2.0,"name":"a","ph":"X","ts":1.5}"#,
+            r#"Process 1/Thread 2 {"args":{},"dur":0.0,"name":"","ph":"X","ts":9.0}"#,
+            r#"Process 1/Thread 2 {"args":{},"dur":2.0,"name":"a","ph":"X","ts":1.5}"#,
         ],
     );
 }
@@ -45,9 +45,9 @@ fn begins_and_ends_are_one_range_wherever_they_stand() {
            {"ph":"E","pid":1,"tid":2,"ts":3},
            {"ph":"B","name":"out","pid":1,"tid":2,"ts":1,"args":{"x":1}}"#,
         &[
-            r#"1/2 {"args":{"x":1,"y":2},"dur":8.0,"name":"out","ph":"X","ts":1.0}"#,
-            r#"1/2 {"args":{},"dur":0.0,"name":"next","ph":"X","ts":3.0}"#,
-            r#"1/2 {"args":{},"dur":1.0,"name":"in","ph":"X","ts":2.0}"#,
+            r#"Process 1/Thread 2 {"args":{"x":1,"y":2},"dur":8.0,"name":"out","ph":"X","ts":1.0}"#,
+            r#"Process 1/Thread 2 {"args":{},"dur":0.0,"name":"next","ph":"X","ts":3.0}"#,
+            r#"Process 1/Thread 2 {"args":{},"dur":1.0,"name":"in","ph":"X","ts":2.0}"#,
         ],
     );
 }
@@ -60,8 +60,8 @@ fn arguments_are_those_of_the_file() {
            {"ph":"E","pid":1,"tid":2,"ts":3,"args":{"state":"done","m":[1]}},
            {"ph":"X","name":"twice","pid":1,"tid":2,"ts":4,"args":{"flow":1,"correlation":5,"a":1,"a":2}}"#,
         &[
-            r#"1/2 {"args":{"a":2,"correlation":5,"flow":1},"dur":0.0,"name":"twice","ph":"X","ts":4.0}"#,
-            r#"1/2 {"args":{"m":[1],"n":1,"state":"done"},"dur":2.0,"name":"job","ph":"X","ts":1.0}"#,
+            r#"Process 1/Thread 2 {"args":{"a":2,"correlation":5,"flow":1},"dur":0.0,"name":"twice","ph":"X","ts":4.0}"#,
+            r#"Process 1/Thread 2 {"args":{"m":[1],"n":1,"state":"done"},"dur":2.0,"name":"job","ph":"X","ts":1.0}"#,
         ],
     );
     let (found, _) = through(
@@ -89,8 +89,8 @@ fn halves_without_another_are_told() {
     assert_eq!(
         found,
         [
-            r#"1/2 {"args":{},"dur":1.0,"name":"b","ph":"X","ts":3.0}"#,
-            r#"1/2 {"args":{},"name":"a","ph":"B","ts":2.0}"#,
+            r#"Process 1/Thread 2 {"args":{},"dur":1.0,"name":"b","ph":"X","ts":3.0}"#,
+            r#"Process 1/Thread 2 {"args":{},"name":"a","ph":"B","ts":2.0}"#,
         ]
     );
 }
@@ -103,10 +103,10 @@ fn ends_with_names_are_those_of_their_ranges() {
            {"ph":"b","cat":"c","id":1,"name":"a","pid":1,"ts":1},{"ph":"b","cat":"c","id":1,"name":"b","pid":1,"ts":2},
            {"ph":"e","cat":"c","id":1,"name":"a","pid":1,"ts":3},{"ph":"e","cat":"c","id":1,"name":"no such","pid":1,"ts":4}"#,
         &[
-            r#"1/2 (2) {"args":{},"dur":2.0,"name":"b","ph":"X","ts":2.0}"#,
-            r#"1/2 {"args":{},"dur":2.0,"name":"a","ph":"X","ts":1.0}"#,
-            r#"1/c (2) {"args":{},"cat":"c","dur":2.0,"name":"b","ph":"X","ts":2.0}"#,
-            r#"1/c {"args":{},"cat":"c","dur":2.0,"name":"a","ph":"X","ts":1.0}"#,
+            r#"Process 1/Thread 2 (2) {"args":{},"dur":2.0,"name":"b","ph":"X","ts":2.0}"#,
+            r#"Process 1/Thread 2 {"args":{},"dur":2.0,"name":"a","ph":"X","ts":1.0}"#,
+            r#"Process 1/c 1 (2) {"args":{},"cat":"c","dur":2.0,"name":"b","ph":"X","ts":2.0}"#,
+            r#"Process 1/c 1 {"args":{},"cat":"c","dur":2.0,"name":"a","ph":"X","ts":1.0}"#,
         ],
     );
 }
@@ -160,18 +160,20 @@ fn halves_of_characters_are_replaced() {
     becomes(
         r#"{"ph":"X","name":"\ud83d\ude00 \ud800\n\udc00x\\ud800","pid":1,"tid":2,"ts":1,"args":{"\ud800":"\udfff"}}"#,
         &[
-            "1/2 {\"args\":{\"\u{FFFD}\":\"\u{FFFD}\"},\"dur\":0.0,\"name\":\"\u{1F600} \u{FFFD}\\n\u{FFFD}x\\\\ud800\",\"ph\":\"X\",\"ts\":1.0}",
+            "Process 1/Thread 2 {\"args\":{\"\u{FFFD}\":\"\u{FFFD}\"},\"dur\":0.0,\"name\":\"\u{1F600} \u{FFFD}\\n\u{FFFD}x\\\\ud800\",\"ph\":\"X\",\"ts\":1.0}",
         ],
     );
 }
 
 #[test]
-fn instants_tell_how_far_they_reach() {
+fn instants_of_the_whole_trace_have_a_track_of_their_own() {
     becomes(
-        r#"{"ph":"i","name":"t","pid":1,"tid":2,"ts":1,"s":"t","args":{"a":1}},{"ph":"I","name":"g","pid":1,"tid":2,"ts":2,"s":"g"}"#,
+        r#"{"ph":"i","name":"t","pid":1,"tid":2,"ts":1,"s":"t","args":{"a":1}},{"ph":"I","name":"g","pid":1,"tid":2,"ts":2,"s":"g"},
+           {"ph":"I","name":"p","pid":1,"tid":2,"ts":3,"s":"p"}"#,
         &[
-            r#"1/2 {"args":{"a":1},"name":"t","ph":"i","s":"t","ts":1.0}"#,
-            r#"1/2 {"args":{"instant scope":"global"},"name":"g","ph":"i","s":"t","ts":2.0}"#,
+            r#"Process 1/Thread 2 {"args":{"a":1},"name":"t","ph":"i","s":"t","ts":1.0}"#,
+            r#"Process 1/Thread 2 {"args":{},"name":"p","ph":"i","s":"t","ts":3.0}"#,
+            r#"whole trace/whole trace {"args":{},"name":"g","ph":"i","s":"t","ts":2.0}"#,
         ],
     );
 }
@@ -191,13 +193,141 @@ fn asynchronous_ranges_meet_by_their_ids() {
            {"ph":"e","cat":"net","id2":{"local":1},"pid":1,"ts":12},
            {"ph":"e","cat":"net","id2":{"local":1},"pid":2,"ts":13}"#,
         &[
-            r#"1/net (2) {"args":{},"cat":"net","dur":7.0,"name":"b","ph":"X","ts":2.0}"#,
-            r#"1/net {"args":{"x":1},"cat":"net","dur":7.0,"name":"a","ph":"X","ts":1.0}"#,
-            r#"1/net {"args":{},"cat":"net","dur":2.0,"name":"c","ph":"X","ts":10.0}"#,
-            r#"1/net {"args":{},"cat":"net","dur":2.0,"name":"in","ph":"X","ts":2.0}"#,
-            r#"1/net {"args":{},"cat":"net","name":"n","ph":"i","s":"t","ts":3.0}"#,
-            r#"2/net {"args":{},"cat":"net","dur":2.0,"name":"d","ph":"X","ts":11.0}"#,
+            r#"Process 1/net 0x1 {"args":{"x":1},"cat":"net","dur":7.0,"name":"a","ph":"X","ts":1.0}"#,
+            r#"Process 1/net 0x1 {"args":{},"cat":"net","dur":2.0,"name":"in","ph":"X","ts":2.0}"#,
+            r#"Process 1/net 0x1 {"args":{},"cat":"net","name":"n","ph":"i","s":"t","ts":3.0}"#,
+            r#"Process 1/net 0x2 {"args":{},"cat":"net","dur":7.0,"name":"b","ph":"X","ts":2.0}"#,
+            r#"Process 1/net 1 {"args":{},"cat":"net","dur":2.0,"name":"c","ph":"X","ts":10.0}"#,
+            r#"Process 2/net 1 {"args":{},"cat":"net","dur":2.0,"name":"d","ph":"X","ts":11.0}"#,
         ],
+    );
+}
+
+#[test]
+fn other_phases_are_instants_and_asynchronous_ranges() {
+    becomes(
+        r#"{"ph":"R","cat":"timing","name":"ready","pid":1,"tid":2,"ts":1,"args":{"a":1}},{"ph":"P","name":"sample","pid":1,"tid":2,"ts":2},
+           {"ph":"S","cat":"net","name":"get","id":"0x1","pid":1,"tid":2,"ts":3,"args":{"url":"u"}},
+           {"ph":"T","cat":"net","name":"get","id":"0x1","pid":1,"tid":2,"ts":4,"args":{"step":"head"}},
+           {"ph":"F","cat":"net","name":"get","id":"0x1","pid":1,"tid":2,"ts":9,"args":{"bytes":3}},
+           {"ph":"N","name":"Tree","id":7,"pid":1,"tid":2,"ts":1},{"ph":"D","name":"Tree","id":7,"pid":1,"tid":2,"ts":9},
+           {"ph":"O","name":"Tree","id":7,"pid":1,"tid":2,"ts":5,"args":{"snapshot":[1]}}"#,
+        &[
+            r#"Process 1/Thread 2 {"args":{"a":1},"cat":"timing","name":"ready","ph":"i","s":"t","ts":1.0}"#,
+            r#"Process 1/Thread 2 {"args":{},"name":"sample","ph":"i","s":"t","ts":2.0}"#,
+            r#"Process 1/Tree 7 {"args":{"snapshot":[1]},"name":"Tree","ph":"i","s":"t","ts":5.0}"#,
+            r#"Process 1/Tree 7 {"args":{},"name":"Tree created","ph":"i","s":"t","ts":1.0}"#,
+            r#"Process 1/Tree 7 {"args":{},"name":"Tree deleted","ph":"i","s":"t","ts":9.0}"#,
+            r#"Process 1/net 0x1 {"args":{"bytes":3,"url":"u"},"cat":"net","dur":6.0,"name":"get","ph":"X","ts":3.0}"#,
+            r#"Process 1/net 0x1 {"args":{"step":"head"},"cat":"net","name":"get","ph":"i","s":"t","ts":4.0}"#,
+        ],
+    );
+}
+
+#[test]
+fn asynchronous_ranges_of_one_id_nest_and_others_have_tracks_of_their_own() {
+    let range = |name: &str, id: u32, pid: u32, from: u32, to: u32| {
+        let event = format!(r#""cat":"io","name":"{name}","id":{id},"pid":{pid}"#);
+        format!(r#"{{"ph":"b",{event},"ts":{from}}},{{"ph":"e",{event},"ts":{to}}}"#)
+    };
+    let events = [
+        range("all", 0, 1, 1, 10),
+        range("read", 0, 1, 2, 5),
+        range("write", 0, 1, 3, 7),
+        range("all", 1, 2, 1, 10),
+        range("read", 2, 2, 2, 5),
+        range("write", 3, 2, 3, 7),
+    ];
+    let (found, text) = through(&events.join(","));
+    assert_eq!(text, "");
+    let places = found.iter().map(|line| line.split_once(" {").unwrap().0);
+    assert_eq!(
+        places.collect::<Vec<_>>(),
+        [
+            "Process 1/io 0 (2)",
+            "Process 1/io 0",
+            "Process 1/io 0",
+            "Process 2/io 1",
+            "Process 2/io 2",
+            "Process 2/io 3",
+        ]
+    );
+}
+
+#[test]
+fn pairs_of_one_time_meet_by_their_names() {
+    becomes(
+        r#"{"ph":"B","name":"outer","pid":1,"tid":1,"ts":0},{"ph":"E","name":"empty","pid":1,"tid":1,"ts":2},
+           {"ph":"B","name":"empty","pid":1,"tid":1,"ts":2},{"ph":"E","name":"outer","pid":1,"tid":1,"ts":9},
+           {"ph":"B","name":"named","pid":1,"tid":1,"ts":20},{"ph":"E","name":"otherwise","pid":1,"tid":1,"ts":22}"#,
+        &[
+            r#"Process 1/Thread 1 {"args":{},"dur":0.0,"name":"empty","ph":"X","ts":2.0}"#,
+            r#"Process 1/Thread 1 {"args":{},"dur":2.0,"name":"named","ph":"X","ts":20.0}"#,
+            r#"Process 1/Thread 1 {"args":{},"dur":9.0,"name":"outer","ph":"X","ts":0.0}"#,
+        ],
+    );
+}
+
+#[test]
+fn ends_are_rounded_and_not_durations() {
+    becomes(
+        r#"{"ph":"X","name":"outer","pid":1,"tid":1,"ts":10.0004,"dur":5.0004},{"ph":"X","name":"inner","pid":1,"tid":1,"ts":12.0008,"dur":3.0000},
+           {"ph":"X","name":"first","pid":1,"tid":2,"ts":0.0006,"dur":0.9996},{"ph":"X","name":"second","pid":1,"tid":2,"ts":1.0002,"dur":1.0}"#,
+        &[
+            r#"Process 1/Thread 1 {"args":{},"dur":3.0,"name":"inner","ph":"X","ts":12.001}"#,
+            r#"Process 1/Thread 1 {"args":{},"dur":5.001,"name":"outer","ph":"X","ts":10.0}"#,
+            r#"Process 1/Thread 2 {"args":{},"dur":0.999,"name":"first","ph":"X","ts":0.001}"#,
+            r#"Process 1/Thread 2 {"args":{},"dur":1.0,"name":"second","ph":"X","ts":1.0}"#,
+        ],
+    );
+}
+
+#[test]
+fn a_bad_optional_member_costs_that_member_only() {
+    let (found, text) = through(
+        r#"{"ph":"X","name":"a","cat":null,"pid":1,"tid":1,"ts":0,"dur":null,"args":["x",3]},
+           {"ph":"B","name":"b","pid":1,"tid":null,"ts":5,"args":[]},{"ph":"E","name":"b","pid":1,"ts":9,"args":""}"#,
+    );
+    assert_eq!(
+        found,
+        [
+            r#"Process 1/Process 1 {"args":{},"dur":4.0,"name":"b","ph":"X","ts":5.0}"#,
+            r#"Process 1/Thread 1 {"args":{},"dur":0.0,"name":"a","ph":"X","ts":0.0}"#,
+        ]
+    );
+    assert_eq!(
+        text,
+        "warning: the member `args` of an event is left out, as it is not an object (3 times, first in line 1, byte 2)
+"
+    );
+}
+
+#[test]
+fn tracks_are_in_the_order_of_sort_indices_and_names() {
+    let (calls, _) = crate::recorded(
+        "order.json",
+        br#"[{"ph":"X","name":"q","pid":1,"tid":1,"ts":1},{"ph":"X","name":"q","pid":1,"tid":2,"ts":1},{"ph":"X","name":"q","pid":1,"tid":3,"ts":1},
+            {"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"Cedar"}},{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"Birch"}},
+            {"ph":"M","name":"thread_name","pid":1,"tid":3,"args":{"name":"Alder"}},{"ph":"M","name":"thread_sort_index","pid":1,"tid":1,"args":{"sort_index":0}},
+            {"ph":"M","name":"thread_sort_index","pid":1,"tid":2,"args":{"sort_index":0}},{"ph":"M","name":"thread_sort_index","pid":1,"tid":3,"args":{"sort_index":0}},
+            {"ph":"M","name":"process_sort_index","pid":1,"args":{"sort_index":5}},{"ph":"i","name":"all","s":"g","ts":1},
+            {"ph":"X","name":"q","pid":10,"tid":1,"ts":1},{"ph":"X","name":"q","pid":9,"tid":1,"ts":1},
+            {"ph":"M","name":"process_name","pid":9,"args":{"name":7}},{"ph":"M","name":"thread_name","pid":9,"tid":1,"args":{"name":3}},
+            {"ph":"X","name":"q","ts":1}]"#,
+    );
+    let opened = calls.iter().filter(|call| call["call"] == "StreamOpen");
+    let opened: Vec<_> = opened.map(|call| call["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        opened,
+        [
+            "Process 1/Alder",
+            "Process 1/Birch",
+            "Process 1/Cedar",
+            "7 9/3",
+            "(no process)",
+            "Process 10/Thread 1",
+            "whole trace",
+        ]
     );
 }
 
@@ -210,12 +340,12 @@ fn counters_are_in_their_process() {
            {"ph":"C","name":"load","pid":1,"ts":3,"args":{"user":1}},
            {"ph":"C","name":"x","id":7,"pid":1,"ts":3,"args":{"value":9007199254740993}}"#,
         &[
-            r#"1 {"args":{"bytes":5},"name":"memory","ph":"C","ts":1.0}"#,
-            r#"1 {"args":{"bytes":6},"name":"memory","ph":"C","ts":2.0}"#,
-            r#"1 {"args":{"value":0.5},"name":"load user","ph":"C","ts":2.0}"#,
-            r#"1 {"args":{"value":1.0},"name":"load user","ph":"C","ts":3.0}"#,
-            r#"1 {"args":{"value":1},"name":"load system","ph":"C","ts":2.0}"#,
-            r#"1 {"args":{"value":9007199254740993},"name":"x 7","ph":"C","ts":3.0}"#,
+            r#"Process 1 {"args":{"bytes":5},"name":"memory","ph":"C","ts":1.0}"#,
+            r#"Process 1 {"args":{"bytes":6},"name":"memory","ph":"C","ts":2.0}"#,
+            r#"Process 1 {"args":{"value":0.5},"name":"load user","ph":"C","ts":2.0}"#,
+            r#"Process 1 {"args":{"value":1.0},"name":"load user","ph":"C","ts":3.0}"#,
+            r#"Process 1 {"args":{"value":1},"name":"load system","ph":"C","ts":2.0}"#,
+            r#"Process 1 {"args":{"value":9007199254740993},"name":"x 7","ph":"C","ts":3.0}"#,
         ],
     );
 }
@@ -228,7 +358,7 @@ fn floats_that_json_has_no_words_for_are_text() {
     assert_eq!(
         found,
         [
-            r#"1/2 {"args":{"a":"NaN","b":"[\"-Infinity\",1]","c":"-inf","d":"inf","e":"NaN"},"dur":0.0,"name":"a","ph":"X","ts":1.0}"#
+            r#"Process 1/Thread 2 {"args":{"a":"NaN","b":"[\"-Infinity\",1]","c":"-inf","d":"inf","e":"NaN"},"dur":0.0,"name":"a","ph":"X","ts":1.0}"#
         ]
     );
     assert_eq!(
@@ -257,7 +387,7 @@ fn metadata_names_and_sorts_wherever_it_stands() {
     assert_eq!(
         found,
         [
-            r#"2/1 {"args":{},"dur":0.0,"name":"b","ph":"X","ts":1.0}"#,
+            r#"Process 2/Thread 1 {"args":{},"dur":0.0,"name":"b","ph":"X","ts":1.0}"#,
             r#"a/b[c]\ 1 (CPU)/same 1 {"args":{},"dur":0.0,"name":"a","ph":"X","ts":1.0}"#,
             r#"a/b[c]\ 1 (CPU)/same 2 {"args":{},"dur":0.0,"name":"c","ph":"X","ts":1.0}"#,
         ]
@@ -271,15 +401,15 @@ fn what_is_not_converted_is_told_once_by_kind() {
         (r#"{"ph":"X"}"#, "an event without `ts` is left out"),
         (
             r#"{"ph":"X","ts":1,"dur":-1}"#,
-            "an event whose `dur` is negative is left out",
+            "the member `dur` of an event is left out, as it is not a number from 0 on",
         ),
         (
             r#"{"ph":"X","ts":1,"args":[]}"#,
-            "an event whose `args` is not an object is left out",
+            "the member `args` of an event is left out, as it is not an object",
         ),
         (
             r#"{"ph":"X","ts":1,"pid":[]}"#,
-            "an event whose `pid` is not a number or a string is left out",
+            "the member `pid` of an event is left out, as it is not a number or a string",
         ),
         (r#"{"ph":"s","ts":1}"#, "an event without `id` is left out"),
         (
@@ -295,8 +425,8 @@ fn what_is_not_converted_is_told_once_by_kind() {
             "a counter value that is no number is left out",
         ),
         (
-            r#"{"ph":"P","ts":1}"#,
-            "an event of phase `P` is not converted",
+            r#"{"ph":"V","ts":1}"#,
+            "an event of phase `V` is not converted",
         ),
         ("7", "an event that is no object is left out"),
         (

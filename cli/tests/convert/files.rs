@@ -12,7 +12,7 @@ use crate::scratch::Scratch;
 use crate::{command, convert, piped, read, said, shown};
 
 const EVENT: &str = r#"{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"dur":2}"#;
-const SHOWN: &str = r#"1/2 {"args":{},"dur":2.0,"name":"a","ph":"X","ts":1.0}"#;
+const SHOWN: &str = r#"Process 1/Thread 2 {"args":{},"dur":2.0,"name":"a","ph":"X","ts":1.0}"#;
 
 /// The exit code, what is said, and the lines of what was written.
 fn of(input: &[u8], options: &[&str]) -> (i32, String, Vec<String>) {
@@ -128,8 +128,8 @@ fn what_is_no_trace_is_said() {
 fn strict_makes_warnings_errors() {
     let scratch = Scratch::new("convert-strict");
     let (input, output) = (scratch.path("in.json"), scratch.path("out.pftrace"));
-    fs::write(&input, format!("[{EVENT},{{\"ph\":\"P\"}}]")).unwrap();
-    let warning = "warning: an event of phase `P` is not converted (line 1, byte 55)\n";
+    fs::write(&input, format!("[{EVENT},{{\"ph\":\"V\"}}]")).unwrap();
+    let warning = "warning: an event of phase `V` is not converted (line 1, byte 55)\n";
     let error = format!(
         "error: {}: 1 warning; nothing was written, because of `--strict`\n",
         input.display()

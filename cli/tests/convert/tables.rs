@@ -59,6 +59,66 @@ fn tabs_are_found_too() {
 }
 
 #[test]
+fn each_column_of_times_has_its_own_unit() {
+    let want = [
+        r#"(no process)/Stream 7 {"args":{},"dur":12.5,"name":"conv","ph":"X","ts":250000.0}"#,
+        r#"(no process)/Stream 7 {"args":{},"dur":3.0,"name":"add","ph":"X","ts":250020.0}"#,
+    ];
+    let rows = "0.250000,12.5,conv,7\n0.250020,3.0,add,7\n";
+    becomes(
+        &format!("Start (s),Duration (us),Name,Stream\n{rows}"),
+        &[],
+        &want,
+        "",
+    );
+    becomes(
+        &format!("Start,Duration,Name,Stream\ns,us,,\n{rows}"),
+        &[],
+        &want,
+        "",
+    );
+    becomes(
+        "start_us,end\n1,2\n",
+        &[],
+        &[r#"(no process)/(no process) {"args":{},"dur":1.0,"name":"","ph":"X","ts":1.0}"#],
+        "",
+    );
+}
+
+#[test]
+fn ends_of_rows_are_rounded_once() {
+    becomes(
+        "name,start_us,duration\nouter,10.0004,5.0004\ninner,12.0008,3.0000\n",
+        &[],
+        &[
+            r#"(no process)/(no process) {"args":{},"dur":3.0,"name":"inner","ph":"X","ts":12.001}"#,
+            r#"(no process)/(no process) {"args":{},"dur":5.001,"name":"outer","ph":"X","ts":10.0}"#,
+        ],
+        "",
+    );
+}
+
+#[test]
+fn dates_are_times() {
+    becomes(
+        "start,end,name\n1970-01-01 00:00:01.000000500,1970-01-01T01:00:02+01:00,a\n",
+        &[],
+        &[
+            r#"(no process)/(no process) {"args":{},"dur":999999.5,"name":"a","ph":"X","ts":1000000.5}"#,
+        ],
+        "",
+    );
+    becomes(
+        "start,duration_ms,name\n1970-01-01T00:00:01Z,1.5,a\n",
+        &[],
+        &[
+            r#"(no process)/(no process) {"args":{},"dur":1500.0,"name":"a","ph":"X","ts":1000000.0}"#,
+        ],
+        "",
+    );
+}
+
+#[test]
 fn bad_utf8_of_tables_is_told_too() {
     let output = piped(b"start,end,name\n1000,2000,\xE9t\xE9\n", &[]);
     assert_eq!(
@@ -86,7 +146,7 @@ fn bad_rows_are_told_and_left_out() {
             r#"(no process)/(no process) {"args":{},"dur":0.001,"name":"","ph":"X","ts":0.001}"#,
             r#"(no process)/(no process) {"args":{},"dur":1.0,"name":"","ph":"X","ts":1.0}"#,
         ],
-        "warning: a row whose `end` is not a number is left out (line 2, byte 11)\n\
+        "warning: a row whose `end` is not a number or a date is left out (line 2, byte 11)\n\
          warning: a row whose `start` does not fit 64-bit nanoseconds is left out (line 6, byte 28)\n\
          warning: a row whose range ends before it starts is left out (line 4, byte 18)\n\
          warning: a row without `start` is left out (line 3, byte 15)\n\

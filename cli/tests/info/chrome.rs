@@ -77,7 +77,7 @@ const FOREIGN: &str = r#"[
 {"ph":"C","pid":7,"ts":2,"name":"memory","args":{"used":8,"free":4.5}},
 {"ph":"s","pid":7,"tid":1,"ts":11,"id":5,"name":"f","cat":"f"},
 {"ph":"f","bp":"e","pid":7,"tid":2,"ts":12,"id":5,"name":"f","cat":"f"},
-{"ph":"P","pid":7,"tid":1,"ts":1,"name":"sampled"},
+{"ph":"V","pid":7,"tid":1,"ts":1,"name":"sampled"},
 {"ph":"X","pid":7,"tid":1,"name":"when?"},
 {"ph":"C","pid":7,"ts":2,"name":"none","args":{}},
 "#;
@@ -156,7 +156,7 @@ fn check_foreign(info: &Value) {
                 place("\"none\"")
             ),
             format!(
-                "an event of phase `P` is not converted ({})",
+                "an event of phase `V` is not converted ({})",
                 place("\"ph\":\"P\"")
             ),
             format!("an event without `ts` is left out ({})", place("when?")),
@@ -190,7 +190,7 @@ fn all_of_another_tools_file_is_shown() {
     check_foreign(&found);
     let shown = run(&["-"], FOREIGN.as_bytes());
     let warning = format!(
-        "\nwarning: an event of phase `P` is not converted ({})\n",
+        "\nwarning: an event of phase `V` is not converted ({})\n",
         place("\"ph\":\"P\"")
     );
     assert!(text(&shown.stdout).contains(&warning));
