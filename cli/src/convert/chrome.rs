@@ -5,18 +5,18 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::{mem, panic, thread};
 
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::value::RawValue;
-
+use super::columns::string;
 use super::event::{Event, Events};
-use super::json::KnownNames;
+use super::json::{self, KnownNames, Oddity};
 use super::text::{CHUNK, Place, Text};
 use super::warnings::Warnings;
 use crate::error::{Error, Result};
 
 /// A warning.
 pub const NOT_UTF8: &str = "bytes that are not UTF-8 are U+FFFD in the trace";
+
+/// Larger members of the outer object are data, and no metadata.
+const MAX_METADATA: usize = 1 << 20;
 
 /// What takes a document.
 pub trait Sink {
@@ -30,8 +30,8 @@ pub trait Sink {
 /// What a document has beside events.
 #[derive(Default)]
 pub struct Rest {
-    /// The members of the outer object; the values of `otherData` and `metadata`.
-    pub members: Vec<(String, Option<Box<RawValue>>)>,
+    /// The members of the outer object, as JSON; `None` for large ones.
+    pub members: Vec<(String, Option<String>)>,
     pub warnings: Warnings,
 }
 
@@ -133,7 +133,8 @@ impl<R: Read> Reader<'_, R> {
                 }
                 Some(b',') => self.text.take(1),
                 Some(b'"') => {
-                    let name: String = self.value()?;
+                    let name = self.value()?;
+                    let name = string(&name).unwrap_or_default().into_owned();
                     if self.peek()? != Some(b':') {
                         return Err(self.bad("expected `:`"));
                     }
@@ -143,14 +144,9 @@ impl<R: Read> Reader<'_, R> {
                         self.text.take(1);
                         self.events()?;
                     } else {
-                        let value = match &*name {
-                            "otherData" | "metadata" => Some(self.value()?),
-                            _ => {
-                                self.value::<IgnoredAny>()?;
-                                None
-                            }
-                        };
-                        self.rest.members.push((name, value));
+                        let value = self.value()?;
+                        let is_kept = value.len() <= MAX_METADATA;
+                        self.rest.members.push((name, is_kept.then_some(value)));
                     }
                 }
                 Some(_) => return Err(self.bad("expected a name in quotes")),
@@ -184,30 +180,13 @@ impl<R: Read> Reader<'_, R> {
                         return Err(self.bad("the file ends inside an event"));
                     }
                 }
-                Some(first) => {
+                Some(_) => {
                     let kind = "an event that is no object is left out";
                     let place = self.text.place(0);
                     self.rest.warnings.add(kind, Some(place));
-                    if matches!(first, b'-' | b'0'..=b'9' | b'a'..=b'z') {
-                        self.word()?;
-                    } else {
-                        self.value::<IgnoredAny>()?;
-                    }
+                    self.value()?;
                 }
                 None => return Ok(()),
-            }
-        }
-    }
-
-    /// Skips a number, or `true` and the like.
-    fn word(&mut self) -> Result<()> {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
-        loop {
-            let rest = self.text.rest();
-            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-            self.text.take(end);
-            if !self.text.rest().is_empty() || !self.more()? {
-                return Ok(());
             }
         }
     }
@@ -235,45 +214,32 @@ impl<R: Read> Reader<'_, R> {
     fn event(&mut self) -> Result<bool> {
         loop {
             let (window, start) = self.text.window();
-            if let Some(end) = self.events.add(window, start, &mut self.names) {
-                self.text.take(end - start);
-                return Ok(true);
-            }
-            match parse::<IgnoredAny>(self.text.rest()) {
-                Ok(_) => unreachable!("a whole object is found"),
-                Err(error) if is_cut(&error, self.text.rest()) => {
+            match self.events.add(window, start, &mut self.names) {
+                Ok(end) => {
+                    if !self.names.odd.is_empty() {
+                        let odd = mem::take(&mut self.names.odd);
+                        self.warn(&odd, start);
+                    }
+                    self.text.take(end - start);
+                    return Ok(true);
+                }
+                Err(at) if at < window.len() => return Err(self.no_json(at - start)),
+                Err(_) => {
                     if !self.more()? {
                         return Ok(false);
-                    }
-                }
-                Err(error) => {
-                    let at = offset(&error, self.text.rest());
-                    let refused = self.refused(&error);
-                    if !self.quote(at) {
-                        return Err(refused);
                     }
                 }
             }
         }
     }
 
-    /// Puts a float that JSON has no word for into quotes, if one stands there: some writers write them all the same.
-    fn quote(&mut self, at: usize) -> bool {
-        let Some(before) = self.text.rest().get(..at) else {
-            return false;
-        };
-        let start = before.strip_suffix('-').map_or(at, str::len);
-        let rest = &self.text.rest()[start..];
-        let words = ["NaN", "nan", "Infinity", "-Infinity", "inf", "-inf", "-nan"];
-        let Some(word) = words.into_iter().find(|word| rest.starts_with(word)) else {
-            return false;
-        };
-        let kind = format_args!("`{word}` is no number of JSON, and text in the trace");
-        let place = self.text.place(start);
-        self.rest.warnings.add(kind, Some(place));
-        self.text
-            .replace(start..start + word.len(), &format!("\"{word}\""));
-        true
+    /// Warns of oddities, whose places are in a window that begins `start` before the rest.
+    #[cold]
+    fn warn(&mut self, odd: &[(Oddity, usize)], start: usize) {
+        for (oddity, at) in odd {
+            let place = self.text.place(at - start);
+            self.rest.warnings.add(oddity.warning(), Some(place));
+        }
     }
 
     /// Hands on what was read. `false`: the thread that takes it has met an error, which it tells.
@@ -295,25 +261,33 @@ impl<R: Read> Reader<'_, R> {
         self.batches.send(batch).is_ok()
     }
 
-    /// Reads a value that needs nothing of the text any more.
-    fn value<T: DeserializeOwned>(&mut self) -> Result<T> {
+    /// Reads a value, and gives its JSON.
+    fn value(&mut self) -> Result<String> {
         if self.peek()?.is_none() {
             return Err(self.bad("the file ends inside a value"));
         }
         loop {
-            match parse(self.text.rest()) {
-                Ok((value, len)) => {
-                    self.text.take(len);
-                    return Ok(value);
-                }
-                Err(error) if is_cut(&error, self.text.rest()) => {
-                    if !self.more()? {
-                        return Err(self.bad("the file ends inside a value"));
-                    }
-                }
-                Err(error) => return Err(self.refused(&error)),
+            let (rest, mut odd) = (self.text.rest(), Vec::new());
+            let (found, len) = (json::value(rest, 0, &mut odd), rest.len());
+            match found {
+                Err(at) if at < len => return Err(self.no_json(at)),
+                // A number may go on.
+                Ok(end) if end < len => return Ok(self.taken(end, &odd)),
+                found => match (self.more()?, found) {
+                    (true, _) => {}
+                    (false, Ok(end)) => return Ok(self.taken(end, &odd)),
+                    (false, Err(_)) => return Err(self.bad("the file ends inside a value")),
+                },
             }
         }
+    }
+
+    /// Takes a value of that length.
+    fn taken(&mut self, len: usize, odd: &[(Oddity, usize)]) -> String {
+        self.warn(odd, 0);
+        let value = self.text.rest()[..len].to_owned();
+        self.text.take(len);
+        value
     }
 
     fn more(&mut self) -> Result<bool> {
@@ -330,14 +304,10 @@ impl<R: Read> Reader<'_, R> {
         self.bad_at(self.text.place(0), problem)
     }
 
-    /// What the parser says of the rest.
+    /// The error of text that is no JSON, so far behind the rest's beginning.
     #[cold]
-    fn refused(&self, error: &serde_json::Error) -> Error {
-        let place = self.text.place(offset(error, self.text.rest()));
-        // The place in the message would be the one inside this event.
-        let reason = error.to_string();
-        let reason = reason.split(" at line ").next().unwrap_or(&reason);
-        self.bad_at(place, reason)
+    fn no_json(&self, at: usize) -> Error {
+        self.bad_at(self.text.place(at), "this is no JSON")
     }
 
     fn bad_at(&self, Place { byte, line }: Place, problem: &str) -> Error {
@@ -346,26 +316,6 @@ impl<R: Read> Reader<'_, R> {
             problem: format!("line {line}, byte {byte}: {problem}"),
         }
     }
-}
-
-/// Where in `text` the parser met something that it refuses.
-fn offset(error: &serde_json::Error, text: &str) -> usize {
-    let before = error.line() - 1;
-    let mut breaks = memchr::memchr_iter(b'\n', text.as_bytes());
-    let line = before.checked_sub(1).and_then(|last| breaks.nth(last));
-    line.map_or(0, |at| at + 1) + error.column().saturating_sub(1)
-}
-
-/// Whether more text may help: a number that ends behind its point, its `e` or its sign is refused, and not called cut.
-fn is_cut(error: &serde_json::Error, text: &str) -> bool {
-    error.is_eof() || offset(error, text) + 1 >= text.len()
-}
-
-/// The value that `text` begins with, and its length.
-fn parse<'t, T: Deserialize<'t>>(text: &'t str) -> Result<(T, usize), serde_json::Error> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter();
-    let value = values.next().expect("the text begins with no blank")?;
-    Ok((value, values.byte_offset()))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
+use super::decimal::float_word;
 use super::strings::{StringId, Strings};
 
 /// The argument that joins a call with what it started on a device.
@@ -229,9 +230,13 @@ impl Values {
                 self.bytes.push(u8::from(json == "true"));
             }
             b'-' | b'0'..=b'9' => self.number(name, json, strings),
-            // `null` is no value.
-            b'n' => {}
-            _ => self.text(name, json, strings),
+            b'{' => self.text(name, json, strings),
+            // `null`, and what is no JSON, is no value.
+            _ => {
+                if let Some(number) = float_word(json) {
+                    self.float(name, number, strings);
+                }
+            }
         }
     }
 
@@ -295,13 +300,21 @@ impl Values {
         } else {
             match text.parse::<f64>() {
                 Ok(number) if number.is_finite() && text.contains(['.', 'e', 'E']) => {
-                    (ColumnType::F64, number.to_ne_bytes())
+                    return self.float(name, number, strings);
                 }
-                _ => return self.text(name, text, strings),
+                _ => match float_word(text) {
+                    Some(number) => return self.float(name, number, strings),
+                    None => return self.text(name, text, strings),
+                },
             }
         };
         self.column(strings.next(name), ty);
         self.bytes.extend_from_slice(&bytes);
+    }
+
+    fn float(&mut self, name: &str, number: f64, strings: &mut Strings) {
+        self.column(strings.next(name), ColumnType::F64);
+        self.bytes.extend_from_slice(&number.to_ne_bytes());
     }
 
     fn array(&mut self, name: &str, json: &str, strings: &mut Strings) {
@@ -323,8 +336,9 @@ impl Values {
         } else {
             self.bytes.truncate(start);
             let floats = parts().try_for_each(|part| {
-                let number: f64 = part.parse().ok().filter(|f: &f64| f.is_finite())?;
-                part.contains(['.', 'e', 'E']).then_some(())?;
+                let number: Option<f64> = part.parse().ok().filter(|f: &f64| f.is_finite());
+                let number = number.filter(|_| part.contains(['.', 'e', 'E']));
+                let number = number.or_else(|| float_word(part))?;
                 self.bytes.extend_from_slice(&number.to_ne_bytes());
                 Some(())
             });
@@ -356,36 +370,45 @@ fn correlation(json: &str) -> Option<u64> {
 pub fn string(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_some() {
-        let string = serde_json::from_str(json).or_else(|_| serde_json::from_str(&paired(json)));
-        string.ok().map(Cow::Owned)
+        Some(Cow::Owned(unescaped(inner)))
     } else {
         Some(Cow::Borrowed(inner))
     }
 }
 
-/// `json` with U+FFFD where an escape is half of a character: some writers cut texts, or escape bytes that are not UTF-8.
-#[cold]
-fn paired(json: &str) -> String {
+/// The text of a string with escapes. Half of a character becomes U+FFFD, as some writers cut texts; other escapes that are none
+/// stay as they are.
+fn unescaped(inner: &str) -> String {
     let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
-    let (mut whole, mut rest) = (String::new(), json);
-    while let Some(at) = rest.find('\\') {
+    let (mut text, mut rest) = (String::with_capacity(inner.len()), inner);
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
         let (before, escape) = rest.split_at(at);
-        whole.push_str(before);
-        let len = match unit(escape) {
-            Some(0xD800..=0xDBFF) if matches!(unit(&escape[6..]), Some(0xDC00..=0xDFFF)) => 12,
-            Some(0xD800..=0xDFFF) => 0,
-            Some(_) => 6,
-            // A character of one byte follows.
-            None => 2,
+        text.push_str(before);
+        let (c, len) = match escape.as_bytes().get(1) {
+            Some(b'b') => ('\u{8}', 2),
+            Some(b'f') => ('\u{c}', 2),
+            Some(b'n') => ('\n', 2),
+            Some(b'r') => ('\r', 2),
+            Some(b't') => ('\t', 2),
+            Some(&same @ (b'"' | b'\\' | b'/')) => (char::from(same), 2),
+            _ => match (unit(escape), escape.get(6..).and_then(unit)) {
+                (Some(high @ 0xD800..=0xDBFF), Some(low @ 0xDC00..=0xDFFF)) => {
+                    let mut pair = char::decode_utf16([high, low]);
+                    let pair = pair.next().and_then(Result::ok);
+                    (pair.unwrap_or(char::REPLACEMENT_CHARACTER), 12)
+                }
+                (Some(unit), _) => {
+                    let c = char::from_u32(unit.into());
+                    (c.unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+                }
+                (None, _) => ('\\', 1),
+            },
         };
-        whole.push_str(&escape[..len]);
-        if len == 0 {
-            whole.push(char::REPLACEMENT_CHARACTER);
-        }
-        rest = &escape[if len == 0 { 6 } else { len }..];
+        text.push(c);
+        rest = &escape[len..];
     }
-    whole.push_str(rest);
-    whole
+    text.push_str(rest);
+    text
 }
 
 /// A NUL would end the string in a reader.

@@ -76,6 +76,23 @@ pub fn sum(first: (&str, u8), second: (&str, u8)) -> Option<i64> {
     }
 }
 
+/// The float that a word stands for, as C, Python, Java and JavaScript print those that are no numbers or have no end.
+pub fn float_word(text: &str) -> Option<f64> {
+    let word = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let word = word.to_ascii_lowercase();
+    // Old C libraries of Windows print as many digits as are asked for.
+    let old = word
+        .strip_prefix("1.#")
+        .map(|word| word.trim_end_matches('0'));
+    let size = match (old.unwrap_or(&word), old.is_some()) {
+        ("inf", _) | ("infinity", false) => f64::INFINITY,
+        ("nan", false) | ("ind" | "qnan" | "snan", true) => f64::NAN,
+        (word, false) if word.starts_with("nan(") && word.ends_with(')') => f64::NAN,
+        _ => return None,
+    };
+    Some(if text.starts_with('-') { -size } else { size })
+}
+
 /// A number: its digits times 10^its exponent.
 #[derive(Clone, Copy)]
 struct Decimal {
@@ -175,6 +192,46 @@ mod tests {
         }
         assert_eq!(scaled("1.5", 0), Some(2));
         assert_eq!(scaled("7", 9), Some(7_000_000_000));
+    }
+
+    #[test]
+    fn words_are_floats() {
+        for word in [
+            "nan",
+            "-NaN",
+            "NAN",
+            "-nan(ind)",
+            "nan(0x8)",
+            "1.#IND",
+            "-1.#QNAN00",
+        ] {
+            assert!(float_word(word).is_some_and(f64::is_nan), "{word}");
+        }
+        for word in [
+            "inf",
+            "Inf",
+            "INF",
+            "infinity",
+            "+Infinity",
+            "1.#INF",
+            "1.#INF00",
+        ] {
+            assert_eq!(float_word(word), Some(f64::INFINITY), "{word}");
+            let negative = format!("-{}", word.trim_start_matches('+'));
+            assert_eq!(float_word(&negative), Some(f64::NEG_INFINITY), "{word}");
+        }
+        for word in [
+            "",
+            "-",
+            "None",
+            "1.5",
+            "1.#",
+            "infinite",
+            "nan(",
+            "1.#infinity",
+        ] {
+            assert_eq!(float_word(word), None, "{word}");
+        }
     }
 
     #[test]

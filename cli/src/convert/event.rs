@@ -5,8 +5,6 @@ use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
 
-use serde_json::value::RawValue;
-
 use super::arrows::Order;
 use super::columns::string;
 use super::decimal::{scaled, sum};
@@ -135,9 +133,14 @@ impl Events {
         self.args.clear();
     }
 
-    /// Adds the event that begins at `start` in `text`, and gives its end; `None` if there is no whole one. Of a member that
-    /// stands twice, the last counts.
-    pub fn add(&mut self, text: &str, start: usize, known: &mut KnownNames) -> Option<usize> {
+    /// Adds the event that begins at `start` in `text`, and gives its end, or where in `text` it is no JSON; at the end, more text
+    /// may help. Of a member that stands twice, the last counts.
+    pub fn add(
+        &mut self,
+        text: &str,
+        start: usize,
+        known: &mut KnownNames,
+    ) -> Result<usize, usize> {
         self.all.push(Spans {
             start,
             ..Spans::default()
@@ -165,7 +168,7 @@ impl Events {
                 first = args.len();
             }
         });
-        if end.is_none() {
+        if end.is_err() {
             self.all.pop();
             self.args.truncate(before);
         }
@@ -308,20 +311,18 @@ impl<'a> Event<'a> {
                 is_local: false,
             });
         }
-        #[derive(serde::Deserialize)]
-        struct Id2<'a> {
-            #[serde(borrow)]
-            local: Option<&'a RawValue>,
-            #[serde(borrow)]
-            global: Option<&'a RawValue>,
-        }
         let id2 = self.get(Part::Id2).ok_or(Bad::Missing("id"))?;
-        let wrong = Bad::WrongType("id2", "an object with `local` or `global`");
-        let id2: Id2<'a> = serde_json::from_str(id2).map_err(|_| wrong.clone())?;
-        let is_local = id2.local.is_some();
-        let id2 = id2.local.or(id2.global).map(RawValue::get);
-        let text = id2.and_then(id).ok_or(wrong)?;
-        Ok(Id { text, is_local })
+        let (mut local, mut global) = (None, None);
+        let found = json::members(id2, |member| match &*member.name(id2) {
+            "local" => local = id(member.value.of(id2)),
+            "global" => global = id(member.value.of(id2)),
+            _ => {}
+        });
+        let is_local = local.is_some();
+        match local.or(global) {
+            Some(text) if found.is_ok() => Ok(Id { text, is_local }),
+            _ => Err(Bad::WrongType("id2", "an object with `local` or `global`")),
+        }
     }
 
     /// What keeps ids of one category apart.
@@ -555,9 +556,9 @@ mod tests {
                 .add(r#"{"args":{"before":0}}"#, 0, &mut known)
                 .unwrap();
             let cut = r#"{"args":{"cut":0},"#;
-            assert!(events.add(cut, 0, &mut known).is_none());
+            assert!(events.add(cut, 0, &mut known).is_err());
             let text = format!("  {json}");
-            assert_eq!(events.add(&text, 2, &mut known), Some(text.len()));
+            assert_eq!(events.add(&text, 2, &mut known), Ok(text.len()));
             let [_, spans] = &events.all[..] else {
                 panic!("two are whole");
             };

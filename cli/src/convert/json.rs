@@ -1,10 +1,11 @@
-//! Finds where the values of JSON are. It doesn't tell what is wrong with other text: `serde_json` does.
+//! Finds where the values of JSON are, also of text that is not quite JSON.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
 use super::columns::string;
+use super::decimal::float_word;
 
 /// Where something is in a text, so that it goes to another thread with it.
 #[derive(Clone, Copy, Default)]
@@ -75,28 +76,62 @@ fn unescaped(name: &str) -> Cow<'_, str> {
     Cow::Owned(name.expect("it was scanned as a string").into_owned())
 }
 
-/// Hands each member of the object that `text` begins with to `each`, and gives the object's length. `None`: it is no JSON, or
-/// ends behind `text`.
-pub fn members(text: &str, mut each: impl FnMut(Member)) -> Option<usize> {
-    let mut scan = Scan { text, at: 0 };
-    scan.object(|scan| {
+/// Text that is no JSON, but whose meaning is clear enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Oddity {
+    Control,
+    Escape,
+    Float,
+    NoValue,
+}
+
+impl Oddity {
+    /// The warning.
+    pub fn warning(self) -> &'static str {
+        match self {
+            Self::Control => {
+                "control characters in strings, for which JSON has escapes, are taken as they are"
+            }
+            Self::Escape => "escapes that JSON doesn't have are taken as they are",
+            Self::Float => {
+                "`NaN`, `Infinity` and the like, for which JSON has no words, are taken as floats"
+            }
+            Self::NoValue => "a value that is no JSON is left out",
+        }
+    }
+}
+
+/// Hands each member of the object that `text` begins with to `each`. Gives the object's length, or where in `text` it is no
+/// object; if that is at its end, more text may help.
+pub fn members(text: &str, mut each: impl FnMut(Member)) -> Result<usize, usize> {
+    let mut scan = Scan::new(text, 0);
+    let found = scan.object(|scan| {
         let name = scan.name()?;
         each(scan.member(name, |scan| scan.value(0))?);
         Some(())
-    })?;
-    Some(scan.at)
+    });
+    found.map(|()| scan.at).ok_or(scan.at)
 }
 
-/// The same of the object that begins at `start`, whose end it gives; before an object of the name `outer` come its own members.
+/// The end of the value that begins at `start`, or where it is none, as [`members`] tells them.
+pub fn value(text: &str, start: usize, odd: &mut Vec<(Oddity, usize)>) -> Result<usize, usize> {
+    let mut scan = Scan::new(text, start);
+    let found = scan.value(0);
+    odd.append(&mut scan.odd);
+    found.map(|()| scan.at).ok_or(scan.at)
+}
+
+/// The same as [`members`] of the object that begins at `start`, whose end it gives. Before an object of the name `outer` come its
+/// own members.
 pub fn members_and_inner(
     text: &str,
     start: usize,
     known: &mut KnownNames,
     outer: &[u8],
     mut each: impl FnMut(Level, Member),
-) -> Option<usize> {
-    let mut scan = Scan { text, at: start };
-    scan.object(|scan| {
+) -> Result<usize, usize> {
+    let mut scan = Scan::new(text, start);
+    let found = scan.object(|scan| {
         let name = scan.known_name(known)?;
         let member = scan.member(name, |scan| {
             if scan.peek() != b'{' || name.bytes(text) != outer {
@@ -110,8 +145,14 @@ pub fn members_and_inner(
         })?;
         each(Level::Outer, member);
         Some(())
-    })?;
-    Some(scan.at)
+    });
+    if found.is_none() {
+        return Err(scan.at);
+    }
+    if !scan.odd.is_empty() {
+        known.odd.append(&mut scan.odd);
+    }
+    Ok(scan.at)
 }
 
 /// Which object a member is in.
@@ -123,7 +164,11 @@ pub enum Level {
 
 /// Names that were met, each at a place that its first bytes tell. Most names are among them, and then they are compared at once
 /// and not scanned.
-pub struct KnownNames([KnownName; 256]);
+pub struct KnownNames {
+    names: [KnownName; 256],
+    /// Oddities of the objects that were scanned, with their places.
+    pub odd: Vec<(Oddity, usize)>,
+}
 
 #[derive(Clone, Copy)]
 struct KnownName {
@@ -137,14 +182,16 @@ struct KnownName {
 impl Default for KnownNames {
     fn default() -> Self {
         // No text is like this one.
-        Self(
-            [KnownName {
-                text: 1,
-                mask: 0,
-                len: 0,
-                name_len: 0,
-            }; 256],
-        )
+        let unlike = KnownName {
+            text: 1,
+            mask: 0,
+            len: 0,
+            name_len: 0,
+        };
+        Self {
+            names: [unlike; 256],
+            odd: Vec::new(),
+        }
     }
 }
 
@@ -158,7 +205,7 @@ impl KnownNames {
 
     #[inline]
     fn find(&self, text: u128) -> Option<KnownName> {
-        let known = self.0[Self::place(text)];
+        let known = self.names[Self::place(text)];
         (text & known.mask == known.text).then_some(known)
     }
 
@@ -167,7 +214,7 @@ impl KnownNames {
             return;
         }
         let mask = u128::MAX >> (128 - 8 * len);
-        self.0[Self::place(text)] = KnownName {
+        self.names[Self::place(text)] = KnownName {
             text: text & mask,
             mask,
             len: len as u8,
@@ -179,12 +226,22 @@ impl KnownNames {
 /// What nests deeper is found without a stack.
 const MAX_DEPTH: usize = 64;
 
+/// Where it finds no JSON, it stops there; at the end of the text, if more of that may help.
 struct Scan<'t> {
     text: &'t str,
     at: usize,
+    odd: Vec<(Oddity, usize)>,
 }
 
-impl Scan<'_> {
+impl<'t> Scan<'t> {
+    fn new(text: &'t str, at: usize) -> Self {
+        Self {
+            text,
+            at,
+            odd: Vec::new(),
+        }
+    }
+
     /// Goes to the value of a member, whose name it gives.
     #[inline]
     fn name(&mut self) -> Option<Name> {
@@ -289,22 +346,50 @@ impl Scan<'_> {
             b't' => self.word("true"),
             b'f' => self.word("false"),
             b'n' => self.word("null"),
-            _ => None,
+            _ => self.odd_value(self.at),
         }
+    }
+
+    /// A word that JSON doesn't have, from `start` on.
+    #[cold]
+    fn odd_value(&mut self, start: usize) -> Option<()> {
+        let rest = &self.text[start..];
+        let is_end = |c: char| matches!(c, ',' | '}' | ']' | '{' | '[' | ':' | '"') || c < ' ';
+        let Some(end) = rest.find(is_end) else {
+            self.at = self.text.len();
+            return None;
+        };
+        let word = rest[..end].trim_end();
+        self.at = start + word.len();
+        if word.is_empty() {
+            return None;
+        }
+        let oddity = match float_word(word) {
+            Some(_) => Oddity::Float,
+            None => Oddity::NoValue,
+        };
+        self.odd.push((oddity, start));
+        Some(())
     }
 
     #[cold]
     fn deep(&mut self) -> Option<()> {
         let mut values = serde_json::Deserializer::from_str(&self.text[self.at..]).into_iter();
-        let _: &RawValue = values.next()?.ok()?;
-        self.at += values.byte_offset();
-        Some(())
+        let value: Result<&RawValue, _> = values.next()?;
+        match &value {
+            Ok(_) => self.at += values.byte_offset(),
+            Err(error) if error.is_eof() => self.at = self.text.len(),
+            Err(_) => {}
+        }
+        value.ok().map(drop)
     }
 
     fn word(&mut self, word: &str) -> Option<()> {
-        let is_here = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
+        if !self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
+            return self.odd_value(self.at);
+        }
         self.at += word.len();
-        is_here.then_some(())
+        Some(())
     }
 
     #[inline]
@@ -330,12 +415,14 @@ impl Scan<'_> {
             item(self)?;
             self.blanks();
             let next = self.peek();
-            self.at += 1;
-            match next {
-                b',' => self.blanks(),
-                _ if next == close => return Some(()),
-                _ => return None,
+            if next != b',' && next != close {
+                return None;
             }
+            self.at += 1;
+            if next == close {
+                return Some(());
+            }
+            self.blanks();
         }
     }
 
@@ -375,16 +462,30 @@ impl Scan<'_> {
             match byte {
                 b'\\' => {
                     is_escaped = true;
-                    self.at += match bytes.get(self.at + 1)? {
-                        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
-                        b'u' => {
-                            let digits = bytes.get(self.at + 2..self.at + 6)?;
-                            digits.iter().all(u8::is_ascii_hexdigit).then_some(6)?
-                        }
-                        _ => return None,
+                    let rest = &bytes[self.at + 1..];
+                    let needed = if rest.first() == Some(&b'u') { 5 } else { 1 };
+                    if rest.len() < needed {
+                        self.at = bytes.len();
+                        return None;
+                    }
+                    let is_good = match rest[0] {
+                        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => true,
+                        b'u' => rest[1..5].iter().all(u8::is_ascii_hexdigit),
+                        _ => false,
+                    };
+                    if !is_good {
+                        self.odd.push((Oddity::Escape, self.at));
+                    }
+                    // What follows a bad one may be no ASCII, or a quote.
+                    self.at += match is_good {
+                        true => 1 + needed,
+                        false => 1,
                     };
                 }
-                0..b' ' => return None,
+                0..b' ' => {
+                    self.odd.push((Oddity::Control, self.at));
+                    self.at += 1;
+                }
                 _ => self.at += 1,
             }
         }
@@ -392,6 +493,18 @@ impl Scan<'_> {
 
     #[inline(always)]
     fn number(&mut self) -> Option<()> {
+        let start = self.at;
+        if self.decimal().is_some() && !is_of_word(self.peek()) {
+            return Some(());
+        }
+        match self.at < self.text.len() {
+            true => self.odd_value(start),
+            false => None,
+        }
+    }
+
+    #[inline(always)]
+    fn decimal(&mut self) -> Option<()> {
         if self.peek() == b'-' {
             self.at += 1;
         }
@@ -432,6 +545,12 @@ impl Scan<'_> {
     }
 }
 
+/// Whether a number goes on there that is none of JSON: `01`, `0x1f`, `1.#INF`, `nan(ind)`.
+#[inline(always)]
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'#' | b'+' | b'-' | b'(')
+}
+
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 
 /// How many bytes stand before the first that is a quote, a backslash or a control character.
@@ -469,7 +588,7 @@ mod tests {
     use super::*;
 
     fn len(text: &str) -> Option<usize> {
-        members(text, drop)
+        members(text, drop).ok()
     }
 
     #[test]
@@ -495,18 +614,18 @@ mod tests {
             ]
         );
         assert_eq!(&text[len.unwrap()..], " behind");
-        assert_eq!(members("{}", drop), Some(2));
+        assert_eq!(members("{}", drop), Ok(2));
     }
 
     /// Beginnings of texts, with some byte near the end changed.
     #[test]
-    fn what_serde_json_refuses_is_refused() {
+    fn what_serde_json_takes_is_taken_and_the_rest_is_odd_or_bad() {
         let texts = [
             r#"{"a":[true,false,null,-0.5e-2,01,1.,.5,1e,+1],"b":{"c":"d\n\u12fg","e":{}},}"#,
             r#"{"a":[1,2,[3,[]]],"b":{"c":"d\n\u12f0","e":{}},"f":-10.25E+3,"g":true}"#,
             r#"{"seven b":"exactly8","":"0123456789abcdef01234567","x":[{},[{"y":0}]]}"#,
         ];
-        let (mut accepted, mut known) = (0, KnownNames::default());
+        let (mut accepted, mut odd, mut known) = (0, 0, KnownNames::default());
         for text in texts {
             for end in 1..=text.len() {
                 for at in end.saturating_sub(9).max(1)..end {
@@ -515,17 +634,57 @@ mod tests {
                         changed[at] = byte;
                         let changed = str::from_utf8(&changed).unwrap();
                         let mut values = serde_json::Deserializer::from_str(changed).into_iter();
-                        let value: Option<Result<IgnoredAny, _>> = values.next();
-                        let want = value.unwrap().is_ok().then(|| values.byte_offset());
-                        assert_eq!(len(changed), want, "{changed}");
-                        let end = members_and_inner(changed, 0, &mut known, b"b", |_, _| ());
-                        assert_eq!(end, want, "{changed}");
-                        accepted += usize::from(want.is_some());
+                        let value: Result<IgnoredAny, _> = values.next().unwrap();
+                        let found = members_and_inner(changed, 0, &mut known, b"b", |_, _| ());
+                        assert_eq!(members(changed, drop), found, "{changed}");
+                        let is_odd = !std::mem::take(&mut known.odd).is_empty();
+                        match (value, found) {
+                            (Ok(_), found) => {
+                                assert_eq!(found, Ok(values.byte_offset()), "{changed}");
+                                assert!(!is_odd, "{changed}");
+                                accepted += 1;
+                            }
+                            (Err(_), Ok(_)) => {
+                                assert!(is_odd, "{changed}");
+                                odd += 1;
+                            }
+                            (Err(error), Err(at)) if at < changed.len() => {
+                                assert!(!error.is_eof(), "{changed}");
+                            }
+                            (Err(_), Err(_)) => {}
+                        }
                     }
                 }
             }
         }
-        assert!(accepted > 20, "{accepted}");
+        assert!(accepted > 20 && odd > 20, "{accepted} {odd}");
+    }
+
+    #[test]
+    fn oddities_have_places() {
+        let odd = |text: &str| {
+            let mut known = KnownNames::default();
+            let end = members_and_inner(text, 0, &mut known, b"args", |_, _| ());
+            (end, known.odd)
+        };
+        for (text, want) in [
+            ("{\"a\":\"b\nc\"}", (Oddity::Control, 7)),
+            (r#"{"a":"b\qc"}"#, (Oddity::Escape, 7)),
+            (r#"{"a":"b\u12"}"#, (Oddity::Escape, 7)),
+            (r#"{"a":-nan(ind)}"#, (Oddity::Float, 5)),
+            (r#"{"a":[1, 1.#INF]}"#, (Oddity::Float, 9)),
+            (r#"{"args":{"a":+Infinity }}"#, (Oddity::Float, 13)),
+            (r#"{"a":None,"b":1}"#, (Oddity::NoValue, 5)),
+            (r#"{"a":0x1f}"#, (Oddity::NoValue, 5)),
+        ] {
+            assert_eq!(odd(text), (Ok(text.len()), vec![want]), "{text}");
+            // Any part of it may go on.
+            for end in 1..text.len() {
+                assert_eq!(odd(&text[..end]), (Err(end), vec![]), "{}", &text[..end]);
+            }
+        }
+        assert_eq!(odd(r#"{"a" 1}"#).0, Err(5));
+        assert_eq!(odd(r#"{"a":}"#).0, Err(5));
     }
 
     #[test]
@@ -540,7 +699,7 @@ mod tests {
                     Level::Inner => format!("[{}={value}] ", member.name(text)),
                 };
             });
-            end.map(|end| (names, end))
+            end.ok().map(|end| (names, end))
         };
         for text in [
             r#"{"ts": 17, "name":"n", "args": {"a": 1, "name": "long enough for sixteen"}, "ts":1}"#,

@@ -1,7 +1,6 @@
 //! Text that is read piece by piece.
 
 use std::io::{self, Read};
-use std::ops::Range;
 use std::string::FromUtf8Error;
 
 /// What is read at least at once.
@@ -73,12 +72,6 @@ impl<R: Read> Text<R> {
     /// What has been read and not taken.
     pub fn rest(&self) -> &str {
         &self.window[self.taken..]
-    }
-
-    /// Puts other text in the place of some of the rest. (Places behind it are then those in the new text.)
-    pub fn replace(&mut self, range: Range<usize>, with: &str) {
-        let range = self.taken + range.start..self.taken + range.end;
-        self.window.replace_range(range, with);
     }
 
     /// Goes on behind the next `bytes` of the rest.

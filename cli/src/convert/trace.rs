@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::arrows::{Flow, Order};
 use super::chrome::{Rest, Sink};
 use super::columns::{Layouts, Values, hash, visible};
+use super::decimal::float_word;
 use super::event::{Bad, Event};
 use super::record::{self, Head, Kind};
 use super::sorter::{Key, Sorter};
@@ -76,8 +77,8 @@ impl Sink for Trace {
         let mut others = Vec::new();
         for (name, value) in rest.members {
             let is_known = match &value {
-                Some(value) => self.own_facts(value.get()),
-                None => matches!(&*name, "displayTimeUnit" | "schemaVersion"),
+                Some(value) if matches!(&*name, "otherData" | "metadata") => self.own_facts(value),
+                _ => matches!(&*name, "displayTimeUnit" | "schemaVersion"),
             };
             if !is_known {
                 others.push(format!("`{name}`"));
@@ -408,6 +409,9 @@ impl Trace {
         if let Some(args) = event.args() {
             let (record, counters) = (&mut self.record, &mut self.counters);
             args.each(|series, text| {
+                if text == "null" {
+                    return;
+                }
                 let text = text
                     .strip_prefix('"')
                     .map_or(text, |text| text.trim_end_matches('"'));
@@ -551,7 +555,10 @@ pub fn end(key: &Key) -> i64 {
 fn sampled(text: &str) -> Option<(bool, [u8; 9])> {
     let (is_integer, bytes) = match text.parse::<i64>() {
         Ok(number) => (true, number.to_ne_bytes()),
-        Err(_) => (false, text.parse::<f64>().ok()?.to_ne_bytes()),
+        Err(_) => {
+            let number = text.parse().ok().or_else(|| float_word(text));
+            (false, number?.to_ne_bytes())
+        }
     };
     let mut row = [0; 9];
     row[0] = u8::from(is_integer);

@@ -101,9 +101,11 @@ impl Sink for Reader {
 
     fn rest(&mut self, rest: Rest) {
         self.warnings.append(rest.warnings);
-        let values = rest.members.iter().filter_map(|(_, value)| value.as_ref());
+        let members = rest.members.iter();
+        let values = members.filter(|(name, _)| matches!(&**name, "otherData" | "metadata"));
+        let values = values.filter_map(|(_, value)| value.as_ref());
         for facts in values {
-            let facts: Map<String, Value> = serde_json::from_str(facts.get()).unwrap_or_default();
+            let facts: Map<String, Value> = serde_json::from_str(facts).unwrap_or_default();
             for (key, value) in facts {
                 let fact = match (value.as_i64(), value) {
                     (Some(number), _) => Fact::Number(number),

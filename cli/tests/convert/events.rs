@@ -351,22 +351,64 @@ fn counters_are_in_their_process() {
 }
 
 #[test]
-fn floats_that_json_has_no_words_for_are_text() {
+fn floats_that_json_has_no_words_for_are_floats() {
+    let (calls, text) = crate::recorded(
+        "floats.json",
+        br#"[{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"args":{"a":NaN,"b":[-Infinity,0.5],"c": -inf,"d":INF,"e":-nan(ind),"f":1.#INF}},
+            {"ph":"C","name":"load","pid":1,"ts":2,"args":{"user":nan,"idle":"+Infinity"}}]"#,
+    );
+    assert_eq!(
+        text,
+        "warning: `NaN`, `Infinity` and the like, for which JSON has no words, are taken as floats (7 times, first in line 1, byte 58)\n"
+    );
+    let written = |call: &'static str| {
+        calls
+            .iter()
+            .filter(move |found| found["call"] == call)
+            .cloned()
+    };
+    let event = written("EventWrite").next().unwrap();
+    let bytes = event["payloads"][1]["bytes"].as_str().unwrap().to_owned();
+    let floats = |bytes: &str| -> Vec<f64> {
+        let bytes: Vec<_> = (0..bytes.len() / 2)
+            .map(|at| u8::from_str_radix(&bytes[at * 2..][..2], 16).unwrap())
+            .collect();
+        let floats = bytes.chunks_exact(8);
+        floats
+            .map(|bytes| f64::from_ne_bytes(bytes.try_into().unwrap()))
+            .collect()
+    };
+    let found = format!("{:?}", floats(&bytes));
+    assert_eq!(found, "[NaN, -inf, 0.5, -inf, inf, NaN, inf]");
+    assert_eq!(written("CounterWrite").count(), 2);
+}
+
+#[test]
+fn what_is_no_json_in_a_member_costs_that_member() {
     let (found, text) = through(
-        r#"{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"args":{"a":NaN,"b":[-Infinity,1],"c": -inf,"d":inf,"e":"NaN"}}"#,
+        "{\"ph\":\"X\",\"name\":\"a(\n b)\",\"pid\":1,\"tid\":2,\"ts\":1,\"args\":{\"x\":None,\"y\":1,\"path\":\"C:\\Users\\new\"}},\
+         {\"ph\":\"X\",\"name\":\"\u{1}b\",\"pid\":1,\"tid\":2,\"ts\":3,\"dur\":?},{\"ph\":\"X\",\"name\":\"c\",\"pid\":1,\"tid\":2,\"ts\":5}",
     );
     assert_eq!(
         found,
         [
-            r#"Process 1/Thread 2 {"args":{"a":"NaN","b":"[\"-Infinity\",1]","c":"-inf","d":"inf","e":"NaN"},"dur":0.0,"name":"a","ph":"X","ts":1.0}"#
+            "Process 1/Thread 2 {\"args\":{\"path\":\"C:\\\\Users\\new\",\"y\":1},\"dur\":0.0,\"name\":\"a(\\n b)\",\"ph\":\"X\",\"ts\":1.0}",
+            r#"Process 1/Thread 2 {"args":{},"dur":0.0,"name":"\u0001b","ph":"X","ts":3.0}"#,
+            r#"Process 1/Thread 2 {"args":{},"dur":0.0,"name":"c","ph":"X","ts":5.0}"#,
         ]
     );
+    let lines: Vec<_> = text
+        .lines()
+        .map(|line| line.split(" (").next().unwrap())
+        .collect();
     assert_eq!(
-        text,
-        "warning: `-Infinity` is no number of JSON, and text in the trace (line 1, byte 69)\n\
-         warning: `-inf` is no number of JSON, and text in the trace (line 1, byte 89)\n\
-         warning: `NaN` is no number of JSON, and text in the trace (line 1, byte 58)\n\
-         warning: `inf` is no number of JSON, and text in the trace (line 1, byte 100)\n"
+        lines,
+        [
+            "warning: a value that is no JSON is left out",
+            "warning: control characters in strings, for which JSON has escapes, are taken as they are",
+            "warning: escapes that JSON doesn't have are taken as they are",
+            "warning: the member `dur` of an event is left out, as it is not a number from 0 on",
+        ]
     );
 }
 
@@ -440,7 +482,7 @@ fn what_is_not_converted_is_told_once_by_kind() {
     assert_eq!(found.len(), 1);
     assert_eq!(
         text,
-        "warning: a counter value that is no number is left out (4 times, first in line 1, byte 2)\n"
+        "warning: a counter value that is no number is left out (3 times, first in line 1, byte 2)\n"
     );
     let (_, text) = through(r#"{"ph":"X","ts":1,"tts":2,"cname":"good"}"#);
     assert_eq!(

@@ -157,7 +157,7 @@ fn check_foreign(info: &Value) {
             ),
             format!(
                 "an event of phase `V` is not converted ({})",
-                place("\"ph\":\"P\"")
+                place("\"ph\":\"V\"")
             ),
             format!("an event without `ts` is left out ({})", place("when?")),
         ])
@@ -191,7 +191,7 @@ fn all_of_another_tools_file_is_shown() {
     let shown = run(&["-"], FOREIGN.as_bytes());
     let warning = format!(
         "\nwarning: an event of phase `V` is not converted ({})\n",
-        place("\"ph\":\"P\"")
+        place("\"ph\":\"V\"")
     );
     assert!(text(&shown.stdout).contains(&warning));
 }
