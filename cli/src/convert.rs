@@ -66,7 +66,10 @@ pub struct Options {
     /// Another NVTXW backend: the path of its library, which must be one that you trust
     #[arg(long, value_name = "LIB")]
     backend: Option<PathBuf>,
-    /// What the backend is told; may be repeated
+    /// How a file for Perfetto is compressed: `none`, `zlib`, or `zlib:1` (fast) to `zlib:9` (small) [default: zlib]
+    #[arg(long, value_name = "HOW", conflicts_with = "backend")]
+    compression: Option<String>,
+    /// An option of the backend; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     config: Vec<String>,
     /// Replaces OUT if it exists; in a Parquet dataset, the session of the same name
@@ -82,7 +85,7 @@ pub struct Options {
 const EXAMPLES: &str = "\
 Examples:
   nvtxw convert trace.json.gz -o trace.pftrace
-  nvtxw convert trace.json -o small.pftrace --config compression=zlib
+  nvtxw convert trace.json -o large.pftrace --compression none
   zstd -dc trace.json.zst | nvtxw convert - -o - --format chrome | gzip >out.json.gz
   nvtxw convert queries.csv -o queries.pftrace --start begin --end finish --unit us
   nvtxw convert trace.json --backend ./libNvtxwBackend.so --config output=run
@@ -96,7 +99,7 @@ Exit codes:
 /// What the built-in backend writes.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A file for ui.perfetto.dev (the default)
+    /// A file for ui.perfetto.dev (of OUT in `.pftrace` or `.perfetto-trace`, and of `-`)
     Perfetto,
     /// Chrome's trace-event JSON (of OUT in `.json`)
     Chrome,
@@ -118,31 +121,52 @@ impl Format {
         }
     }
 
-    /// What the name of the file says.
-    fn of(output: &Path) -> Self {
-        match output.extension().and_then(|extension| extension.to_str()) {
-            Some("json") => Self::Chrome,
-            Some("nvtxw") => Self::Capture,
-            #[cfg(feature = "parquet")]
-            Some("parquet") => Self::Parquet,
-            _ => Self::Perfetto,
-        }
+    /// The format that the extension of the file stands for.
+    fn of(output: &Path) -> Result<Self> {
+        let name = output.display();
+        Ok(
+            match output.extension().and_then(|extension| extension.to_str()) {
+                _ if is_standard(output) => Self::Perfetto,
+                Some("pftrace" | "perfetto-trace") => Self::Perfetto,
+                Some("json") => Self::Chrome,
+                Some("nvtxw") => Self::Capture,
+                #[cfg(feature = "parquet")]
+                Some("parquet") => Self::Parquet,
+                #[cfg(not(feature = "parquet"))]
+                Some("parquet") => {
+                    return Err(Error::Usage(format!(
+                        "{name} would be a Parquet dataset, which this build can't write: build the command with `--features parquet`, or \
+                     name another OUT"
+                    )));
+                }
+                _ => {
+                    return Err(Error::Usage(format!(
+                        "{name} has none of the extensions that stand for a format (`.pftrace`, `.perfetto-trace`, `.json`, `.nvtxw`, \
+                     `.parquet`): add `--format`, such as `--format perfetto`"
+                    )));
+                }
+            },
+        )
     }
 }
 
 impl Options {
     /// What the built-in backend writes; `None`: another backend writes, or its config tells.
-    fn format(&self) -> Option<Format> {
-        if self.backend.is_some() || (self.format.is_none() && self.tells("format")) {
-            return None;
+    fn format(&self) -> Result<Option<Format>> {
+        if self.backend.is_some() || (self.format.is_none() && self.setting("format").is_some()) {
+            return Ok(None);
         }
-        self.format.or(self.output.as_deref().map(Format::of))
+        match (self.format, self.output.as_deref()) {
+            (Some(format), _) => Ok(Some(format)),
+            (None, output) => output.map(Format::of).transpose(),
+        }
     }
 
-    /// Whether the backend's option `key` is given.
-    fn tells(&self, key: &str) -> bool {
-        let keys = self.config.iter().filter_map(|pair| pair.split_once('='));
-        keys.map(|(key, _)| key.trim()).any(|told| told == key)
+    /// The value of the backend's option `key`, if it is given.
+    fn setting(&self, key: &str) -> Option<&str> {
+        let pairs = self.config.iter().filter_map(|pair| pair.split_once('='));
+        let mut values = pairs.filter(|(given, _)| given.trim() == key);
+        values.next().map(|(_, value)| value.trim())
     }
 }
 
@@ -159,12 +183,13 @@ enum Source {
 
 /// Reads, and writes.
 pub fn run(options: &Options) -> Result<()> {
+    let format = options.format()?;
     if let Some(output) = &options.output
         && !options.overwrite
         && !is_standard(output)
         && output.exists()
         // Many sessions may share a folder of tables.
-        && options.format().is_none_or(|format| format.key() != "parquet")
+        && format.is_none_or(|format| format.key() != "parquet")
     {
         return Err(Error::Usage(format!(
             "{} exists already: name another OUT, or add `--overwrite` to replace it",
@@ -326,8 +351,9 @@ fn write(options: &Options, mut trace: Trace, flows: sorter::Sorted) -> Result<(
     let mut warnings = std::mem::take(&mut trace.warnings);
     // What the built-in backend refuses comes back, with its reason.
     log::set_hook(Some(|_| ()));
-    let earliest = trace.events.earliest().saturating_add(trace.base);
-    let output = output::open(options, Some(earliest))?;
+    let earliest = Some(trace.events.earliest()).filter(|_| !trace.events.is_empty());
+    let earliest = earliest.map(|earliest| earliest.saturating_add(trace.base));
+    let output = output::open(options, earliest, &trace.facts)?;
     let bar = progress::count("writing", trace.number);
     let name = name(&options.input, &trace);
     let mut session = Session::begin(&output.backend, &name, &output.config)?;
@@ -351,16 +377,29 @@ fn write(options: &Options, mut trace: Trace, flows: sorter::Sorted) -> Result<(
     written.judge(&options.input)
 }
 
-/// What the session is called: as it was, else as its file.
+/// The session's name: as it was, else that of its file, with the rank of a distributed job.
 fn name(input: &Path, trace: &Trace) -> String {
     match &trace.session {
         Some(name) => name.clone(),
         None if is_standard(input) => "standard input".to_owned(),
         None => {
-            let name = input.file_name().unwrap_or_default();
-            name.to_string_lossy().into_owned()
+            let name = input.file_name().unwrap_or_default().to_string_lossy();
+            let name = without(&name, &[".gz", ".zst"]);
+            let name = without(name, &[".json", ".csv", ".tsv"]);
+            match &trace.rank {
+                Some(rank) => format!("{name} rank {rank}"),
+                None => name.to_owned(),
+            }
         }
     }
+}
+
+/// A file's name without its extension, if it is one of these.
+fn without<'n>(name: &'n str, extensions: &[&str]) -> &'n str {
+    let mut names = extensions
+        .iter()
+        .filter_map(|extension| name.strip_suffix(extension));
+    names.find(|name| !name.is_empty()).unwrap_or(name)
 }
 
 /// The folder for what memory doesn't hold: where the output goes, which has room for it.

@@ -5,7 +5,10 @@ use crate::error::{Error, Result};
 /// Refuses a key that the built-in backend doesn't have: it would ignore it. The checker in front of it may have others.
 pub fn known(key: &str) -> Result<()> {
     let key = key.trim();
-    if nvtxw_file::CONFIG_KEYS.contains(&key) || key.starts_with("check.") {
+    if nvtxw_file::CONFIG_KEYS.contains(&key)
+        || key.starts_with("check.")
+        || key.starts_with("metadata.")
+    {
         return Ok(());
     }
     let keys = nvtxw_file::CONFIG_KEYS.map(|key| format!("`{key}`"));

@@ -273,7 +273,7 @@ fn what_can_not_be_replayed_is_told() {
         2,
         "",
         "error: the built-in backend has no config key `pth`; it has `path`, `overwrite`, `format`, `base`, `compression`, `window`, \
-         `memory`, `flush_interval`, `row_group`, `part`, `merge`, `field_units`\n",
+         `memory`, `flush_interval`, `row_group`, `part`, `merge`, `field_units`, `metadata.NAME`\n",
     );
     let output = replay(&[capture, "--config", "format"], None);
     assert_eq!(output.status.code(), Some(2));

@@ -8,10 +8,12 @@ use std::time::Duration;
 use nvtxw_backend::{Refusal, Result, SessionRequest};
 
 use crate::destination::Destination;
+use crate::metadata;
 use crate::timeline::Limits;
 
-/// The keys that a session's config may have; `docs/configuration.md` describes them. Builds without Parquet ignore its keys.
-pub const CONFIG_KEYS: [&str; 12] = [
+/// The keys that a session's config may have; `docs/configuration.md` describes them. That of metadata has any name for `NAME`.
+/// Builds without Parquet ignore its keys.
+pub const CONFIG_KEYS: [&str; 13] = [
     "path",
     "overwrite",
     "format",
@@ -24,6 +26,7 @@ pub const CONFIG_KEYS: [&str; 12] = [
     "part",
     "merge",
     "field_units",
+    "metadata.NAME",
 ];
 
 /// How many events a stream's window may hold.
@@ -61,6 +64,8 @@ pub(crate) struct Settings {
     pub(crate) flush_interval: Option<Duration>,
     #[cfg(feature = "parquet")]
     pub(crate) parts: PartLimits,
+    /// Names and values of the producer's metadata.
+    pub(crate) metadata: Vec<(String, String)>,
 }
 
 /// How many rows are put together.
@@ -99,6 +104,7 @@ impl FormatName {
 impl Settings {
     pub(crate) fn new(request: &SessionRequest<'_>) -> Result<Self> {
         let mut settings = Self::parse(request.name(), |key| request.config().get(key))?;
+        settings.metadata = metadata::of(request.config())?;
         let text = request.config_text().unwrap_or_default();
         if text.to_str().is_err()
             && let Some(path) = path_in_bytes(text)
@@ -204,6 +210,7 @@ impl Settings {
             flush_interval,
             #[cfg(feature = "parquet")]
             parts,
+            metadata: Vec::new(),
         })
     }
 }
@@ -274,6 +281,7 @@ mod tests {
         })
         .unwrap();
         let mut asked = asked.into_inner();
+        asked.insert("metadata.NAME".to_owned());
         if cfg!(not(feature = "parquet")) {
             asked.extend(["row_group", "part"].map(str::to_owned));
         }

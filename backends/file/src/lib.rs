@@ -69,7 +69,7 @@
 //!   `power: NaN`, `power: +Inf`, `power: -Inf` or, for a sample whose value is unavailable, `power: unavailable`; a member of a
 //!   group is `traffic/read`. Values of one time stay in the order in which they came, also of a stream that is closed and opened
 //!   again.
-//! - **Attributes** of the file: `nvtxw.session`, `nvtxw.producer`, `nvtxw.time_base` (add it to the
+//! - **Attributes** of the file: those that the [config](#config-keys) gives as `metadata.NAME`; `nvtxw.session`, `nvtxw.producer`, `nvtxw.time_base` (add it to the
 //!   file's times to get the original ones); the domains that streams were opened in, `nvtxw.domain.0`,
 //!   their resources, `nvtxw.resource.0` with `.type`, `.identifier` and `.domain`, and their schemas
 //!   that have fields to show, `nvtxw.schema.0` with `.kind` (as `range_startend`; none of what stands
@@ -316,6 +316,7 @@ mod intern;
 mod json;
 mod lane;
 mod merge;
+mod metadata;
 mod open_files;
 mod outlet;
 #[cfg(feature = "parquet")]

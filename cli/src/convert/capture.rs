@@ -10,7 +10,7 @@ use crate::replay;
 
 /// Makes the calls of a capture on what takes the trace.
 pub fn write(input: impl Read, options: &Options) -> Result<()> {
-    let output = output::open(options, None)?;
+    let output = output::open(options, None, &[])?;
     let relay = match &options.backend {
         None => Relay::to_instance(nvtxw_file::in_process()),
         Some(_) => replay::relay(&output.backend)?,

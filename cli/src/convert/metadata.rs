@@ -1,37 +1,83 @@
 //! What a trace says of itself, its processes, threads and counters.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-
-use serde_json::Value;
+use std::fmt::Write as _;
 
 use super::columns::string;
 use super::event::{Bad, Event, text};
+use super::json;
 use super::trace::Trace;
 use super::tracks::{Facts, Part};
 
+/// 2001-09-09, in nanoseconds since 1970.
+const YEAR_2001: i64 = 1_000_000_000_000_000_000;
+
 impl Trace {
-    /// Takes what the built-in backend says of a file of its own; `false` if there is anything else. Most of it tells how that
-    /// file came to be, and is not of the trace.
-    pub fn own_facts(&mut self, json: &str) -> bool {
-        let facts: HashMap<String, Value> = serde_json::from_str(json).unwrap_or_default();
-        if facts.keys().any(|key| !key.starts_with("nvtxw.")) {
-            return false;
-        }
-        let name = facts.get("nvtxw.session").and_then(Value::as_str);
-        if let Some(name) = name.filter(|name| !name.is_empty()) {
-            self.session = Some(name.to_owned());
-        }
-        if let Some(base) = facts.get("nvtxw.time_base").and_then(Value::as_i64) {
-            match self.events.can_move(base) {
-                true => self.base = base,
-                false => {
-                    let kind = "times are not moved by the trace's own `nvtxw.time_base`, because they would not fit 64-bit nanoseconds";
-                    self.warnings.add(kind, None);
+    /// Takes a member of the trace's outer object, or of its `otherData` or `metadata`.
+    pub fn fact(&mut self, name: String, json: String) {
+        match &*name {
+            "otherData" | "metadata" if json.starts_with('{') => {
+                let mut facts = Vec::new();
+                json::members(&json, |member| {
+                    let name = member.name(&json).into_owned();
+                    facts.push((name, member.value.of(&json).to_owned()));
+                })
+                .expect("it was read before");
+                for (name, json) in facts {
+                    self.fact(name, json);
                 }
             }
+            "nvtxw.session" => {
+                let name = string(&json).filter(|name| !name.is_empty());
+                self.session = name.map(Cow::into_owned);
+            }
+            "nvtxw.time_base" => self.move_by(&name, &json),
+            // How a file of the built-in backend came to be is not of the trace.
+            _ if name.starts_with("nvtxw.") => {}
+            _ => {
+                if name == "distributedInfo" {
+                    // An object in all files so far.
+                    let _ = json::members(&json, |member| {
+                        if member.name(&json) == "rank" {
+                            self.rank = text(Some(member.value.of(&json))).map(Cow::into_owned);
+                        }
+                    });
+                }
+                self.facts.retain(|(known, _)| *known != name);
+                self.facts.push((name, json));
+            }
         }
-        true
+    }
+
+    /// Makes times of PyTorch's profiler count from 1970.
+    pub fn move_by_facts(&mut self) {
+        const NAME: &str = "baseTimeNanoseconds";
+        let base = self.facts.iter().find(|(name, _)| name == NAME);
+        // Older files have such times already.
+        if let Some((_, json)) = base
+            && self.base == 0
+            && self.events.earliest() < YEAR_2001
+        {
+            let json = json.clone();
+            self.move_by(NAME, &json);
+            self.is_dated = self.base != 0;
+        }
+    }
+
+    /// Adds a number of nanoseconds to all times.
+    fn move_by(&mut self, name: &str, json: &str) {
+        let Ok(base) = json.trim_matches('"').parse() else {
+            return;
+        };
+        match self.events.can_move(base) {
+            true => self.base = base,
+            false => {
+                let kind = format_args!(
+                    "times are not moved by the trace's own `{name}`, because they would not fit 64-bit nanoseconds"
+                );
+                self.warnings.add(kind, None);
+            }
+        }
     }
 
     /// What the built-in backend says of a counter.
@@ -114,5 +160,34 @@ impl Facts {
                 self.name.is_some()
             }
         }
+    }
+}
+
+/// JSON on one line, without what ends an entry of a config.
+pub fn one_line(json: &str) -> String {
+    let (mut line, mut is_string, mut is_escaped) = (String::new(), false, false);
+    for c in json.chars() {
+        match c {
+            '|' | '\0'..='\u{1f}' if is_string => {
+                let _ = write!(line, "\\u{:04x}", u32::from(c));
+            }
+            ' ' | '\t' | '\n' | '\r' if !is_string => {}
+            _ => line.push(c),
+        }
+        is_string ^= c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_put_on_one_line() {
+        let json = "{ \"a|b\" : [ 1,\r\n\t\"c d\\\" |\n\" ] }";
+        let line = r#"{"a\u007cb":[1,"c d\" \u007c\u000a"]}"#;
+        assert_eq!(one_line(json), line);
     }
 }

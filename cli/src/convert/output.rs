@@ -1,5 +1,6 @@
 //! Where a converted trace goes.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,9 +8,11 @@ use std::path::Path;
 use nvtxw::{Backend, Config};
 use tempfile::NamedTempFile;
 
-use super::Options;
 use super::input::{self, is_standard};
 use super::interrupt::{self, Partial};
+use super::metadata::one_line;
+use super::names::unique;
+use super::{Format, Options};
 use crate::error::{Error, Result};
 use crate::{library, setting};
 
@@ -38,8 +41,15 @@ impl Output {
     }
 }
 
-/// `earliest` is the trace's first timestamp, if that is known.
-pub fn open(options: &Options, earliest: Option<i64>) -> Result<Output> {
+/// Greater times in nanoseconds have no exact microseconds in a double.
+const EXACT: i64 = 1 << 53;
+
+/// `earliest` is the trace's first timestamp, if that is known; `metadata` has values as JSON.
+pub fn open(
+    options: &Options,
+    earliest: Option<i64>,
+    metadata: &[(String, String)],
+) -> Result<Output> {
     let (mut config, mut settings) = (Config::new(), Vec::new());
     let mut set = |key: &str, value: &str| -> Result<()> {
         config = std::mem::take(&mut config).set(key, value)?;
@@ -83,15 +93,35 @@ pub fn open(options: &Options, earliest: Option<i64>) -> Result<Output> {
             set("overwrite", "true")?;
         }
     }
-    if let Some(format) = options.format() {
+    let format = options.format()?;
+    if let Some(format) = format {
         set("format", format.key())?;
     }
-    // The built-in backend would take 0 for the first one until it meets another.
-    if let Some(earliest @ ..0) = earliest
+    let name = format.map(Format::key).or(options.setting("format"));
+    let is_perfetto = name == Some("perfetto") && options.backend.is_none();
+    match &options.compression {
+        Some(compression) => set("compression", compression)?,
+        None if is_perfetto && options.setting("compression").is_none() => {
+            set("compression", "zlib")?;
+        }
+        None => {}
+    }
+    // The built-in backend would take 0 for the first one until it meets another, and readers of JSON take times for doubles.
+    if let Some(earliest) = earliest
+        && (earliest < 0 || name == Some("chrome") && earliest > EXACT)
         && options.backend.is_none()
-        && !options.tells("base")
+        && options.setting("base").is_none()
     {
         set("base", &earliest.to_string())?;
+    }
+    let mut used = HashSet::new();
+    for (name, value) in metadata {
+        let name = name.replace(|c: char| c < ' ' || matches!(c, '|' | '='), "_");
+        let value = one_line(value);
+        let key = format!("metadata.{}", unique(&mut used, name.trim()));
+        if !name.trim().is_empty() && !value.is_empty() && options.setting(&key).is_none() {
+            set(&key, &value)?;
+        }
     }
     let is_folder =
         |(key, value): &(String, String)| key.trim() == "format" && value.trim() == "parquet";

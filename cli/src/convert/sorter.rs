@@ -89,6 +89,10 @@ impl Sorter {
         }
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.earliest > self.latest
+    }
+
     /// The first time of all keys.
     pub fn earliest(&self) -> i64 {
         self.earliest
@@ -97,7 +101,7 @@ impl Sorter {
     /// Whether all times still are times when `offset` is added.
     pub fn can_move(&self, offset: i64) -> bool {
         let fits = |time: i64| time.checked_add(offset).is_some();
-        self.earliest > self.latest || (fits(self.earliest) && fits(self.latest))
+        self.is_empty() || (fits(self.earliest) && fits(self.latest))
     }
 
     pub fn push(&mut self, key: Key, record: &[u8]) -> io::Result<()> {

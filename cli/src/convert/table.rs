@@ -175,6 +175,11 @@ fn rows(
                 continue;
             }
         };
+        if trace.number == 0 {
+            trace.is_dated = row
+                .get(plan.start)
+                .is_some_and(|cell| dates::nanoseconds(text(cell).trim()).is_some());
+        }
         let cell = |column: Option<usize>| {
             let cell = text(row.get(column?)?);
             (!cell.is_empty()).then_some(cell)

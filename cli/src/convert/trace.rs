@@ -43,6 +43,12 @@ pub struct Trace {
     pub session: Option<String>,
     /// What is to be added to all times.
     pub base: i64,
+    /// Times count from 1970.
+    pub is_dated: bool,
+    /// The trace's own metadata: names, and values as JSON.
+    pub facts: Vec<(String, String)>,
+    /// The rank of a distributed job.
+    pub rank: Option<String>,
     values: Values,
     record: Vec<u8>,
 }
@@ -76,14 +82,15 @@ impl Sink for Trace {
         self.warnings.append(rest.warnings);
         let mut others = Vec::new();
         for (name, value) in rest.members {
-            let is_known = match &value {
-                Some(value) if matches!(&*name, "otherData" | "metadata") => self.own_facts(value),
-                _ => matches!(&*name, "displayTimeUnit" | "schemaVersion"),
-            };
-            if !is_known {
-                others.push(format!("`{name}`"));
+            match (&*name, value) {
+                ("displayTimeUnit" | "schemaVersion", _) => {}
+                ("stackFrames" | "samples" | "systemTraceEvents", _) | (_, None) => {
+                    others.push(format!("`{name}`"));
+                }
+                (_, Some(value)) => self.fact(name, value),
             }
         }
+        self.move_by_facts();
         if !others.is_empty() {
             let kind = format_args!("the trace's own {} is not converted", others.join(", "));
             self.warnings.add(kind, None);
@@ -124,6 +131,9 @@ impl Trace {
             unpaired: 0,
             session: None,
             base: 0,
+            is_dated: false,
+            facts: Vec::new(),
+            rank: None,
             values: Values::default(),
             record: Vec::new(),
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use nvtxw::{
     BatchOrdering, CategoryId, Domain, DomainId, EventWriter, FixedEvent, NvtxEvent, RangeId,
     ResultCode, Schema, Scope, Session, Stream, StreamOptions, StreamOrdering, StringHandle,
-    TypedPayload, Writer, escape_segment,
+    TimestampType, TypedPayload, Writer, escape_segment,
 };
 
 use super::columns::Layouts;
@@ -461,8 +461,13 @@ fn open_streams(session: &mut Session, domain: DomainId, trace: &Trace) -> Resul
             None if track.part == Part::Counters => (parent, format!("{process}//counters")),
             None => (parent, process.into_owned()),
         };
+        let clock = match trace.is_dated {
+            true => TimestampType::ClockRealtime,
+            false => TimestampType::None,
+        };
         let options = StreamOptions::new(domain)
             .scope(scope)
+            .time_domain(clock)
             .ordering(StreamOrdering::PackedRangeStart)
             .batch_ordering(BatchOrdering::Sorted)
             .plain_events(false);

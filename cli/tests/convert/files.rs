@@ -357,13 +357,83 @@ fn settings_reach_the_backend() {
     assert_eq!(
         text,
         "error: the built-in backend has no config key `compresion`; it has `path`, `overwrite`, `format`, `base`, `compression`, \
-         `window`, `memory`, `flush_interval`, `row_group`, `part`, `merge`, `field_units`\n"
+         `window`, `memory`, `flush_interval`, `row_group`, `part`, `merge`, `field_units`, `metadata.NAME`\n"
     );
     let (code, text, _) = of(b"[]", &["--config", "window=many"]);
     assert_eq!(code, 2);
     assert!(text.contains("window"), "{text}");
     let (code, text, _) = of(b"[]", &["--config", "window=16"]);
     assert_eq!((code, text), (0, String::new()));
+}
+
+#[test]
+fn files_for_perfetto_are_compressed_unless_told_otherwise() {
+    let scratch = Scratch::new("convert-compression");
+    let input = scratch.path("in.json");
+    fs::write(&input, format!("[{}]", [EVENT; 3000].join(","))).unwrap();
+    let size = |name: &str, options: &[&str]| {
+        let output = scratch.path(name);
+        assert_eq!(said(&convert(&input, &output, options)), (0, String::new()));
+        fs::metadata(output).unwrap().len()
+    };
+    let small = size("small.pftrace", &[]);
+    let large = size("large.perfetto-trace", &["--compression", "none"]);
+    assert!(small * 3 < large, "{small} {large}");
+    assert_eq!(
+        size("config.pftrace", &["--config", "compression=none"]),
+        large
+    );
+    assert!(size("fast.pftrace", &["--compression", "zlib:1"]) < large);
+    size("out.json", &[]);
+    let (code, text) = said(&convert(
+        &input,
+        &scratch.path("no.json"),
+        &["--compression", "zlib"],
+    ));
+    assert!(
+        code == 2 && text.contains("config key `compression`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn times_of_chrome_json_count_from_the_first_one_where_doubles_would_round() {
+    let event = EVENT.replace("\"ts\":1", "\"ts\":1712195495519689.047");
+    let (code, _, lines) = of(format!("[{event}]").as_bytes(), &[]);
+    assert_eq!(code, 0);
+    assert_eq!(lines, [SHOWN.replace("\"ts\":1.0", "\"ts\":0.0")]);
+    let (_, _, lines) = of(b"[]", &[]);
+    assert_eq!(lines, [""; 0]);
+}
+
+#[test]
+fn the_extension_of_the_output_names_a_format() {
+    let scratch = Scratch::new("convert-extension");
+    let input = scratch.path("in.json");
+    fs::write(&input, format!("[{EVENT}]")).unwrap();
+    for name in ["out.pb", "out", "out.json.gz"] {
+        let output = scratch.path(name);
+        let error = format!(
+            "error: {} has none of the extensions that stand for a format (`.pftrace`, `.perfetto-trace`, `.json`, `.nvtxw`, \
+             `.parquet`): add `--format`, such as `--format perfetto`\n",
+            output.display()
+        );
+        assert_eq!(said(&convert(&input, &output, &[])), (2, error));
+        assert!(!output.exists());
+        let done = convert(&input, &output, &["--format", "perfetto"]);
+        assert_eq!(said(&done), (0, String::new()));
+    }
+    #[cfg(not(feature = "parquet"))]
+    {
+        let output = scratch.path("out.parquet");
+        let error = format!(
+            "error: {} would be a Parquet dataset, which this build can't write: build the command with `--features parquet`, or \
+             name another OUT\n",
+            output.display()
+        );
+        assert_eq!(said(&convert(&input, &output, &[])), (2, error));
+        assert!(!output.exists());
+    }
 }
 
 #[test]

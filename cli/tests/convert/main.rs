@@ -6,6 +6,7 @@ mod scratch;
 mod events;
 mod files;
 mod flows;
+mod metadata;
 mod own;
 mod tables;
 
