@@ -59,14 +59,15 @@ fn main() -> Result<()> {
     )?;
     let out = folder.join("out.pftrace");
 
-    for (name, input) in [
-        ("pytorch_train_ns", &plain),
-        ("pytorch_train_ns, gzipped", &packed),
+    for (name, input, compression) in [
+        ("pytorch_train_ns", &plain, "none"),
+        ("pytorch_train_ns, compressed as by default", &plain, "zlib"),
+        ("pytorch_train_ns, gzipped", &packed, "none"),
     ] {
         let (mut ours, mut other) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..ROUNDS {
             let start = Instant::now();
-            convert(&command, input, &out)?;
+            convert(&command, input, &out, compression)?;
             ours = ours.min(start.elapsed().as_secs_f64());
             other = other.min(python(JSON_LOAD, &[input])?.0);
         }
@@ -82,6 +83,7 @@ fn main() -> Result<()> {
             "convert".as_ref(),
             &large,
             "--overwrite".as_ref(),
+            "--compression=none".as_ref(),
             "-o".as_ref(),
             &out,
         ],
@@ -142,12 +144,14 @@ fn command() -> Result<PathBuf> {
         .join("nvtxw"))
 }
 
-fn convert(command: &Path, input: &Path, out: &Path) -> Result<()> {
+fn convert(command: &Path, input: &Path, out: &Path, compression: &str) -> Result<()> {
     let output = Command::new(command)
         .args([
             "convert".as_ref(),
             input,
             "--overwrite".as_ref(),
+            "--compression".as_ref(),
+            compression.as_ref(),
             "-o".as_ref(),
             out,
         ])

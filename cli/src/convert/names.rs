@@ -97,7 +97,8 @@ fn layout(columns: &[Column], trace: &Trace) -> RowLayout {
         let name = visible(if name.is_empty() { "(unnamed)" } else { name });
         name.into_owned()
     };
-    let mut used: HashSet<_> = columns.iter().map(name).collect();
+    let shown = columns.iter().filter(|column| column.1 != ColumnType::Flow);
+    let mut used: HashSet<_> = shown.map(name).collect();
     let mut layout = RowLayout::payload().packed();
     for (index, column) in columns.iter().enumerate() {
         let (name, ty) = (name(column), column.1);

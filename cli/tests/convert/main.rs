@@ -8,6 +8,7 @@ mod files;
 mod flows;
 mod metadata;
 mod own;
+mod shared;
 mod tables;
 
 use std::collections::HashMap;
