@@ -10,11 +10,13 @@ mod metadata;
 mod own;
 mod shared;
 mod tables;
+mod tools;
 
 use std::collections::HashMap;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fs, io::Write};
 
 use serde_json::Value;
@@ -105,7 +107,10 @@ fn recorder() -> PathBuf {
 
 /// The calls that a backend gets for a trace, and the text on standard error.
 fn recorded(name: &str, trace: &[u8]) -> (Vec<Value>, String) {
-    let scratch = Scratch::new(&format!("convert-{name}"));
+    // Tests run side by side.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let scratch = Scratch::new(&format!("convert-recorded-{number}"));
     let (input, record) = (scratch.path(name), scratch.path("calls.jsonl"));
     fs::write(&input, trace).unwrap();
     let mut command = command();
