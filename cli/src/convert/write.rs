@@ -11,7 +11,7 @@ use nvtxw::{
 };
 
 use super::columns::Layouts;
-use super::labels::{labels, order};
+use super::labels::{Label, labels, order};
 use super::names::{MAX_FLOWS, Names, Sampled};
 use super::record::{self, Head, Kind, u64_at};
 use super::sorter::{Key, Sorted, Sorter};
@@ -163,17 +163,14 @@ pub fn write(
     let events = std::mem::replace(&mut trace.events, Sorter::new(0, &folder));
     let mut events = events.sorted().map_err(spill_error)?;
     let domain = session.default_domain()?.id();
-    let Opened {
-        mut streams,
-        scopes,
-    } = open_streams(session, domain, &trace)?;
+    let mut tracks = Tracks::open(session, domain, &trace)?;
     let mut registering = session.domain_at(domain)?;
     let most_flows = flows.most_of_a_key().unwrap_or(MAX_FLOWS);
-    let names = Names::register(&mut registering, &trace, &scopes, most_flows)?;
+    let names = Names::register(&mut registering, &trace, &tracks.scopes, most_flows)?;
     let schemas = Schemas::register(&mut registering)?;
 
     let mut written = Written {
-        tracks: streams.len(),
+        tracks: tracks.streams.len() + tracks.labels.len(),
         unpaired: trace.unpaired,
         ..Written::default()
     };
@@ -182,9 +179,7 @@ pub fn write(
     let (mut passing, mut filled, mut events_written) = (Vec::new(), Vec::new(), 0_u64);
     while let Some((Key { group, .. }, _)) = event {
         let track = &trace.tracks.all[group as usize];
-        let mut stream = streams
-            .remove(&(group as u32))
-            .expect("a used track has one");
+        let mut stream = tracks.stream(session, &trace, group as u32)?;
         let writer = session.writer(&mut stream)?;
         let out = Output::bind(&writer, &schemas, &names, track.nests)?;
         while let Some((key, record)) = event
@@ -431,26 +426,52 @@ fn put<E: NvtxEvent + FixedEvent>(
     .map_err(|error| error.at(out))
 }
 
-struct Opened {
-    /// By their tracks.
-    streams: HashMap<u32, Stream>,
+/// What tracks are opened with.
+struct Tracks {
+    domain: DomainId,
     /// By their processes, if those have any tracks.
     scopes: Vec<Option<Scope>>,
+    /// Those that are opened.
+    streams: HashMap<u32, Stream>,
+    /// Those that aren't yet.
+    labels: HashMap<u32, Label>,
 }
 
-/// Opens a stream for each used track, in the order that the trace gives processes and threads, with the scope
-/// `process/thread`.
-fn open_streams(session: &mut Session, domain: DomainId, trace: &Trace) -> Result<Opened> {
-    let tracks = &trace.tracks;
-    let order = order(trace);
-    let labels = labels(trace, &order);
-    let (mut scopes, mut streams) = (vec![None; tracks.processes.len()], HashMap::new());
-    for (&index, label) in order.iter().zip(&labels) {
-        let track = &tracks.all[index];
+impl Tracks {
+    /// Opens the tracks in their order. There may be very many asynchronous ones: of a process the first is opened now, and each
+    /// further one when its events are written, after all other tracks.
+    fn open(session: &mut Session, domain: DomainId, trace: &Trace) -> Result<Self> {
+        let order = order(trace);
+        let labels = order.iter().zip(labels(trace, &order));
+        let mut tracks = Self {
+            domain,
+            scopes: vec![None; trace.tracks.processes.len()],
+            streams: HashMap::new(),
+            labels: HashMap::new(),
+        };
+        for (&index, label) in labels {
+            let track = &trace.tracks.all[index];
+            let is_async = matches!(track.part, Part::Async(..));
+            tracks.labels.insert(index as u32, label);
+            if !is_async || tracks.scopes[track.process].is_none() {
+                let stream = tracks.stream(session, trace, index as u32)?;
+                tracks.streams.insert(index as u32, stream);
+            }
+        }
+        Ok(tracks)
+    }
+
+    /// The stream of a track with the scope `process/thread`.
+    fn stream(&mut self, session: &mut Session, trace: &Trace, index: u32) -> Result<Stream> {
+        if let Some(stream) = self.streams.remove(&index) {
+            return Ok(stream);
+        }
+        let track = &trace.tracks.all[index as usize];
+        let label = self.labels.remove(&index).expect("a used track has one");
         let process = escape_segment(&label.process);
-        let mut registering = session.domain_at(domain)?;
+        let mut registering = session.domain_at(self.domain)?;
         let parent = registering.scope(&process)?;
-        scopes[track.process] = Some(parent);
+        self.scopes[track.process] = Some(parent);
         let (scope, name) = match &label.track {
             Some(track) => {
                 let track = escape_segment(track);
@@ -465,13 +486,12 @@ fn open_streams(session: &mut Session, domain: DomainId, trace: &Trace) -> Resul
             true => TimestampType::ClockRealtime,
             false => TimestampType::None,
         };
-        let options = StreamOptions::new(domain)
+        let options = StreamOptions::new(self.domain)
             .scope(scope)
             .time_domain(clock)
             .ordering(StreamOrdering::PackedRangeStart)
             .batch_ordering(BatchOrdering::Sorted)
             .plain_events(false);
-        streams.insert(index as u32, session.open_stream(&name, options)?);
+        Ok(session.open_stream(&name, options)?)
     }
-    Ok(Opened { streams, scopes })
 }

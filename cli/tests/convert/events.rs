@@ -331,6 +331,50 @@ fn tracks_are_in_the_order_of_sort_indices_and_names() {
     );
 }
 
+/// Open streams take memory, and there may be very many such ranges.
+#[test]
+fn asynchronous_tracks_but_the_first_of_a_process_are_opened_late() {
+    let range = |pid: u32, id: &str| {
+        let event = format!(r#""cat":"io","name":"x","id":"{id}","pid":{pid}"#);
+        format!(r#"{{"ph":"b",{event},"ts":1}},{{"ph":"e",{event},"ts":2}}"#)
+    };
+    let index = |pid: u32, index: u32| {
+        format!(
+            r#"{{"ph":"M","name":"process_sort_index","pid":{pid},"args":{{"sort_index":{index}}}}}"#
+        )
+    };
+    let thread = r#"{"ph":"X","name":"x","pid":1,"tid":1,"ts":1}"#.to_owned();
+    let trace = [
+        range(1, "c"),
+        range(2, "b"),
+        range(2, "a"),
+        thread,
+        index(1, 2),
+        index(2, 1),
+    ];
+    let (calls, _) = crate::recorded("late.json", format!("[{}]", trace.join(",")).as_bytes());
+    let calls = calls
+        .iter()
+        .filter_map(|call| match call["call"].as_str().unwrap() {
+            "StreamOpen" => call["name"].as_str(),
+            "StreamClose" => Some("close"),
+            _ => None,
+        });
+    assert_eq!(
+        calls.collect::<Vec<_>>(),
+        [
+            "Process 2/io a",
+            "Process 1/Thread 1",
+            "Process 1/io c",
+            "close",
+            "Process 2/io b",
+            "close",
+            "close",
+            "close",
+        ]
+    );
+}
+
 #[test]
 fn counters_are_in_their_process() {
     becomes(
