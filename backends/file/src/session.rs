@@ -200,8 +200,8 @@ impl<F: Format> SessionIn<F> {
         let mut facts = Vec::new();
         facts.extend(name.map(|name| Fact::text("nvtxw.session", name)));
         facts.push(Fact::text("nvtxw.producer", producer));
-        let metadata = settings.metadata.iter();
-        facts.extend(metadata.map(|(name, value)| Fact::text(name, value)));
+        let metadata = mem::take(&mut settings.metadata);
+        facts.extend(metadata.iter().map(|(name, value)| Fact::text(name, value)));
         Ok(Self(Arc::new(Shared {
             format: Arc::new(F::create(settings, &facts)?),
             tracks: Arc::new(Tracks::of_session(name)),

@@ -206,15 +206,13 @@ impl Tracks {
 
     /// The name of a counter, after that of the group that it is in.
     pub(crate) fn counter_name(&self, counter: TrackId) -> String {
-        let inner = self.lock();
-        let track = &inner.tracks[counter as usize - 1];
+        let tree = self.lock();
+        let track = tree.track(counter);
         let name = &track.label.name;
-        match (track.parent as usize).checked_sub(1) {
-            Some(parent) if inner.tracks[parent].kind == TrackKind::Group => {
-                format!("{}/{name}", inner.tracks[parent].label.name)
-            }
-            _ => name.clone(),
+        if track.parent == 0 || tree.track(track.parent).kind != TrackKind::Group {
+            return name.clone();
         }
+        format!("{}/{name}", tree.track(track.parent).label.name)
     }
 
     /// A track for the ranges of a stream in `place`: the place's own for the stream that it is kept

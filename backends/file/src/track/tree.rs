@@ -5,8 +5,7 @@
 
 mod owners;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::mem;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use nvtxw_backend::call::ResourceAttributes;
@@ -92,8 +91,8 @@ pub(super) struct Tree {
     os_nodes: HashMap<(Option<Node>, u64), Node>,
     /// The operating system's threads that have names.
     thread_names: HashMap<u64, String>,
-    /// Domains with names of such that were not read yet.
-    unread_domains: BTreeMap<u32, Arc<Domain>>,
+    /// Threads that were named since names were read, with the domain that has the name.
+    unread_names: Vec<(Arc<Domain>, u64)>,
 }
 
 impl Tree {
@@ -140,19 +139,16 @@ impl Tree {
         resource: &ResourceAttributes<'_>,
     ) {
         if resource.kind == ResourceType::NativeThread.to_raw() {
-            (self.unread_domains).insert(domain.index(), Arc::clone(domain));
+            (self.unread_names).push((Arc::clone(domain), resource.identifier));
         }
     }
 
-    /// Reads the names of threads, when they are needed: a domain's resources are copied for that.
+    /// Reads the names of threads, when they are needed: the domain has them only after the registration was accepted.
     pub(super) fn read_resources(&mut self) {
-        for domain in mem::take(&mut self.unread_domains).into_values() {
-            for resource in domain.resources() {
-                if resource.kind() == ResourceType::NativeThread.to_raw()
-                    && let Some(name) = resource.name()
-                {
-                    (self.thread_names).insert(resource.identifier(), name.to_owned());
-                }
+        for (domain, thread) in self.unread_names.drain(..) {
+            let resource = domain.resource(ResourceType::NativeThread.to_raw(), thread);
+            if let Some(name) = resource.and_then(|resource| resource.name().map(str::to_owned)) {
+                self.thread_names.insert(thread, name);
             }
         }
     }
