@@ -5,7 +5,6 @@ use std::fmt;
 use nvtxw_backend::{Domain, ScopeRef, TimeDomain, TimerStart, TimestampType};
 
 use super::known;
-use super::relation::Relation;
 use super::{Clock, Clocks, State};
 use crate::format::Told;
 
@@ -39,8 +38,8 @@ impl Clocks {
         for (clock, number) in state.clocks.iter().filter(told).zip(0..) {
             state.tell_clock(clock, &format!("nvtxw.clock.{number}"), &mut facts);
         }
-        for (relation, number) in state.relations.iter().zip(0..) {
-            state.tell_relation(relation, &format!("nvtxw.relation.{number}"), &mut facts);
+        for number in 0..state.relations.len() {
+            state.tell_relation(number, &mut facts);
         }
         facts
     }
@@ -82,15 +81,23 @@ impl State {
         }
     }
 
-    fn tell_relation(&self, relation: &Relation, key: &str, facts: &mut Vec<(String, Told)>) {
+    fn tell_relation(&self, number: usize, facts: &mut Vec<(String, Told)>) {
+        let key = format!("nvtxw.relation.{number}");
+        let relation = &self.relations[number];
         let [one, other] = relation.clocks.map(|clock| &*self.clocks[clock].name);
-        facts.push((key.to_owned(), Told::Text(format!("{one} = {other}"))));
+        facts.push((key.clone(), Told::Text(format!("{one} = {other}"))));
         facts.push((format!("{key}.points"), Told::Number(relation.len() as i64)));
         for (instant, index) in relation.instants().zip(0..TOLD) {
             let instant = Told::Text(instant.to_string());
             facts.push((format!("{key}.point.{index}"), instant));
         }
         let routes = relation.clocks.map(|clock| self.route(clock));
+        // Where one clock's way leads over the other by this relation, each instant is one time.
+        if routes[0].begins_with((number, 0), &routes[1])
+            || routes[1].begins_with((number, 1), &routes[0])
+        {
+            return;
+        }
         let farthest = relation.instants().filter_map(|instant| {
             let at = |side: usize| routes[side].nanoseconds(instant.at[side], &self.relations);
             Some(at(0)?.abs_diff(at(1)?))

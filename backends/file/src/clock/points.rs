@@ -21,13 +21,16 @@ pub(super) struct Slope {
     pub(super) since: u64,
 }
 
-/// Instants that ascend on both clocks. Whatever the order is in which they come, and whatever the version is that is
-/// asked for, each step takes about the logarithm of their number: it is a tree whose shape is random. Nodes are ordered by
-/// the first clock, and none has a greater weight than the one above it.
+/// Instants that ascend on both clocks: a tree with random weights, ordered by the first clock.
+///
+/// No node has a greater weight than its parent, so each step takes logarithmic time on average, whatever the order of
+/// insertion and the version of a query are. Appending takes constant time: sync points usually come in order.
 #[derive(Debug, Default)]
 pub(super) struct Points {
     nodes: Vec<Node>,
     root: Option<u32>,
+    /// The path from the root to the last instant.
+    spine: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -97,18 +100,38 @@ impl Points {
             .or_else(|| next(far))
     }
 
-    /// Those whose ticks on clock `of` are `least` or more, in order.
-    pub(super) fn from(&self, of: usize, least: i64) -> impl Iterator<Item = &Point> {
-        let next = |is_beyond: &dyn Fn(&Point) -> bool| {
-            let number = self.next(Side::After, u64::MAX, is_beyond)?;
-            Some(self.get(number))
-        };
-        let first = next(&|point| point.at[of] >= least);
-        iter::successors(first, move |last| next(&|point| point.at[of] > last.at[of]))
+    /// The last instant on both clocks.
+    pub(super) fn last(&self) -> Option<&Point> {
+        self.spine.last().map(|number| self.get(*number))
     }
 
-    /// Adds one that is at no tick of another one.
+    /// Iterates in order over the instants whose ticks on clock `of` are `least` or more.
+    pub(super) fn from(&self, of: usize, least: i64) -> impl Iterator<Item = &Point> {
+        // Each comes after its left children, and before the next one on this stack.
+        let mut stack = Vec::new();
+        let mut below = self.root;
+        while let Some(number) = below {
+            let node = self.node(number);
+            let is_in = node.point.at[of] >= least;
+            if is_in {
+                stack.push(number);
+            }
+            below = node.children[usize::from(!is_in)];
+        }
+        iter::from_fn(move || {
+            let node = self.node(stack.pop()?);
+            let mut below = node.children[1];
+            while let Some(number) = below {
+                stack.push(number);
+                below = self.node(number).children[0];
+            }
+            Some(&node.point)
+        })
+    }
+
+    /// Adds an instant at new ticks. No earlier one has a later version.
     pub(super) fn insert(&mut self, point: Point) {
+        let is_last = self.last().is_none_or(|last| last.at[0] < point.at[0]);
         let number = self.nodes.len() as u32;
         self.nodes.push(Node {
             first: point.since,
@@ -116,7 +139,35 @@ impl Points {
             children: [None; 2],
             weight: weight(number),
         });
+        if is_last {
+            self.append(number);
+            return;
+        }
         self.root = Some(self.insert_below(self.root, number));
+        self.spine.clear();
+        let mut below = self.root;
+        while let Some(number) = below {
+            self.spine.push(number);
+            below = self.node(number).children[1];
+        }
+    }
+
+    /// Adds a node after all others. Each node leaves the spine once at most, so this takes constant time on average.
+    fn append(&mut self, number: u32) {
+        let weight = self.node(number).weight;
+        let nodes = &mut self.nodes;
+        let mut below = None;
+        while let Some(lighter) = (self.spine).pop_if(|node| nodes[*node as usize].weight < weight)
+        {
+            below = Some(lighter);
+        }
+        nodes[number as usize].children[0] = below;
+        match self.spine.last() {
+            Some(parent) => nodes[*parent as usize].children[1] = Some(number),
+            None => self.root = Some(number),
+        }
+        self.spine.push(number);
+        self.count_in(number);
     }
 
     /// Returns what stands in the place of `root` then.

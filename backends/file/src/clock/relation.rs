@@ -62,6 +62,13 @@ impl Relation {
             ratio,
             since: version,
         });
+        let since = version;
+        // The common case, without a search.
+        if (self.points.last()).is_none_or(|last| last.at[0] < at[0] && last.at[1] < at[1]) {
+            self.points.insert(Point { at, since, slope });
+            self.last = version;
+            return Ok(true);
+        }
         let next =
             |side, is_beyond: &dyn Fn(&Point) -> bool| self.points.next(side, u64::MAX, is_beyond);
         let before = next(Side::Before, &|point| point.at[0] < at[0]);
@@ -88,7 +95,6 @@ impl Relation {
             Some(last) if last.at[1] >= at[1] => return Err(Contradiction::Point(last.at)),
             _ => {}
         }
-        let since = version;
         self.points.insert(Point { at, since, slope });
         self.last = version;
         Ok(true)

@@ -25,6 +25,11 @@ impl Route {
         }
     }
 
+    /// Returns whether the way is `hop` and then that of `rest`.
+    pub(super) fn begins_with(&self, hop: (usize, usize), rest: &Self) -> bool {
+        self.hops.split_first() == Some((&hop, &rest.hops[..]))
+    }
+
     /// Whether every tick is its own nanosecond.
     pub(crate) fn is_identity(&self) -> bool {
         self.hops.is_empty() && self.last_is_identity()
@@ -55,10 +60,23 @@ impl Route {
     /// The nanosecond in which a tick begins; later ticks never come out earlier. `None` if 64 bits
     /// don't hold it.
     pub(super) fn nanoseconds(&self, ticks: i64, relations: &[Relation]) -> Option<i64> {
-        if let Some(line) = self.line(ticks, relations) {
-            return line.floor(ticks);
+        self.nanoseconds_near(ticks, &mut None, relations)
+    }
+
+    /// Returns the same, without a search where the last used `line` holds.
+    fn nanoseconds_near(
+        &self,
+        ticks: i64,
+        line: &mut Option<Line>,
+        relations: &[Relation],
+    ) -> Option<i64> {
+        if line.is_none_or(|line| !line.holds(ticks)) {
+            *line = self.line(ticks, relations);
         }
-        whole(self.exact(ticks, relations)?)
+        match line {
+            Some(line) => line.floor(ticks),
+            None => whole(self.exact(ticks, relations)?),
+        }
     }
 
     /// The earliest tick whose nanosecond is not before `time`.
@@ -68,7 +86,11 @@ impl Route {
             .inverse()
             .times(i128::from(time) << FRACTION, Round::Up)?;
         let mut ticks = whole(self.back(value, self.hops.len(), relations)?)?;
-        let is_early = |ticks| (self.nanoseconds(ticks, relations)).is_some_and(|at| at < time);
+        let mut line = None;
+        let mut is_early = |ticks| {
+            let at = self.nanoseconds_near(ticks, &mut line, relations);
+            at.is_some_and(|at| at < time)
+        };
         // What was rounded on the way is less than a tick or two.
         for _ in 0..4 {
             match ticks.checked_sub(1).filter(|before| !is_early(*before)) {

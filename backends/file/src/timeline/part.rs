@@ -77,7 +77,7 @@ pub(super) struct Part {
     /// What the other links are ready for.
     pub(super) base: Option<Base>,
     pub(super) bytes: Writer,
-    /// From which item on the times are of which epoch; 0 before the first.
+    /// From which item on the times are of which epoch, in order; 0 before the first.
     pub(super) epochs: Vec<(usize, u32)>,
 }
 
@@ -126,13 +126,19 @@ impl Part {
         // Each epoch begins in both parts; in this one, after all of its items, if it was complete by then.
         if let Some((_, last)) = epochs.last() {
             more.epochs.push((0, *last));
-            self.epochs.retain(|(from, _)| *from < count);
+            self.end_epochs(count);
         }
         let moved = epochs
             .into_iter()
             .map(|(from, epoch)| (from + count, epoch));
         self.epochs.extend(moved);
         self.append(more);
+    }
+
+    /// Drops the epochs from item `count` on: all have begun in order, so that those are the last ones.
+    pub(super) fn end_epochs(&mut self, count: usize) {
+        let kept = self.epochs.partition_point(|(from, _)| *from < count);
+        self.epochs.truncate(kept);
     }
 
     /// Puts the items in the order in which they belong.

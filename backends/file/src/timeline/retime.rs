@@ -177,7 +177,7 @@ impl Part {
     fn begin_epoch(&mut self, epoch: u32) {
         // Those that no item is of, and those of items that are gone.
         let count = self.count();
-        self.epochs.retain(|(from, _)| *from < count);
+        self.end_epochs(count);
         self.epochs.push((count, epoch));
     }
 
