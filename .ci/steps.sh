@@ -120,12 +120,14 @@ fuzz() {
 step_fuzz() {
     fuzz decode 30
     fuzz calls 30
+    fuzz formats 30
 }
 
 # Instruction counts don't depend on how busy the machine is, so that limits can hold in each run.
 step_instructions() {
     needs_command valgrind valgrind
     NVTXW_NO_SKIP=1 cargo bench --workspace --bench overhead -- --instructions
+    NVTXW_NO_SKIP=1 cargo bench --workspace --bench setup
 }
 
 # ---- Programs, and what other readers find in their files ----
@@ -381,6 +383,7 @@ step_random() { NVTXW_LONG=1 cargo test "${everything[@]}" --test trace; }
 step_fuzz_long() {
     fuzz decode 600
     fuzz calls 180
+    fuzz formats 180
 }
 
 step_benches() {
