@@ -8,6 +8,7 @@ mod callgrind;
 mod cases;
 
 use std::process::ExitCode;
+use std::thread::{self, ScopedJoinHandle};
 
 use crate::callgrind::RUN;
 use crate::cases::{CASES, Target};
@@ -38,8 +39,21 @@ fn main() -> ExitCode {
         names.clone().count() == 0 || names.clone().any(|name| *name == target.name)
     };
     let mut failures = Vec::new();
-    for target in cases::TARGETS.iter().filter(is_wanted) {
-        let counts = callgrind::count(target.name, 2 * CASES.len());
+    // valgrind uses one core for each, and counts don't depend on what else runs.
+    let counts: Vec<_> = thread::scope(|scope| {
+        let targets = cases::TARGETS.iter().filter(is_wanted);
+        let count = |target: &'static Target| {
+            let counts = scope.spawn(|| callgrind::count(target.name, 2 * CASES.len()));
+            (target, counts)
+        };
+        let running: Vec<_> = targets.map(count).collect();
+        let join = |(target, counts): (_, ScopedJoinHandle<'_, _>)| (target, counts.join());
+        running.into_iter().map(join).collect()
+    });
+    for (target, counts) in counts {
+        let Ok(counts) = counts else {
+            return ExitCode::FAILURE;
+        };
         for (case, counts) in CASES.iter().zip(counts.chunks_exact(2)) {
             let line = format!("{}, {}", target.name, case.name);
             let ratio = counts[1] as f64 / counts[0] as f64;
