@@ -11,11 +11,10 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::handle::Entered;
 use crate::log;
 use crate::refusal::{Refusal, Result};
 use crate::session::{self, OpenSession, SESSIONS};
-use crate::stream::{OpenStream, STREAMS};
+use crate::stream::STREAMS;
 
 /// Longest wait for the calls of other threads to return, for all sessions together.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -65,9 +64,12 @@ fn end(handle: u64, session: Arc<OpenSession>, deadline: Instant) -> Result<()> 
             }
         },
     };
+    // No later call gets into the streams, so that each is free when the call that is inside it returns.
+    let mut streams = streams;
+    streams.retain(|stream| STREAMS.retire(*stream));
     let (mut entered, mut busy) = (Vec::new(), Vec::new());
     for &stream in &streams {
-        match until(deadline, || enter(stream)) {
+        match until(deadline, || STREAMS.enter_retired(stream)) {
             Some(stream) => entered.extend(stream),
             None => busy.push(stream),
         }
@@ -94,7 +96,7 @@ fn end_apart(
         for stream in streams {
             let found = match busy.contains(&stream) {
                 true => None,
-                false => until(deadline, || enter(stream)),
+                false => until(deadline, || STREAMS.enter_retired(stream)),
             };
             match found {
                 Some(stream) => entered.extend(stream),
@@ -117,18 +119,8 @@ fn end_apart(
     })
 }
 
-/// A stream that no call is inside of; the inner `None` if it was closed meanwhile.
-fn enter(stream: u64) -> Option<Option<Entered<'static, Box<OpenStream>>>> {
-    match STREAMS.enter(stream) {
-        Ok(stream) => Some(Some(stream)),
-        Err(refusal) if refusal.is_overlap() => None,
-        Err(_) => Some(None),
-    }
-}
-
 /// Leaves out a stream that a call is inside of.
 fn skip(stream: u64, session: &OpenSession) {
-    STREAMS.retire(stream);
     session.account.tally.skip_stream();
     let name = STREAMS.known(stream).unwrap_or_default().name;
     let refusal = Refusal::failed(

@@ -235,17 +235,33 @@ impl<T: Object, const N: usize> Slots<T, N> {
         idle.collect()
     }
 
-    /// Makes the handle stale while a call is inside the object, which stays there.
-    pub(crate) fn retire(&self, handle: u64) {
-        if let Some((place, generation)) = self.find(handle) {
-            // Where that fails, it is stale already.
-            let _ = place.slot.generation.compare_exchange(
+    /// Makes the handle stale, also while a call is inside the object, which stays there: no later call gets in. Returns false if
+    /// the handle was stale already.
+    pub(crate) fn retire(&self, handle: u64) -> bool {
+        self.find(handle).is_some_and(|(place, generation)| {
+            let generations = &place.slot.generation;
+            let retired = generations.compare_exchange(
                 generation,
                 generation + 1,
                 Ordering::Release,
                 Ordering::Relaxed,
             );
-        }
+            retired.is_ok()
+        })
+    }
+
+    /// Enters an object that this thread has retired, without waiting: `None` while a call is inside, and the inner `None` if that
+    /// call has removed the object.
+    pub(crate) fn enter_retired(&self, handle: u64) -> Option<Option<Entered<'_, T>>> {
+        let (place, generation) = self.find(handle)?;
+        let content = match place.slot.content.try_lock() {
+            Err(TryLockError::WouldBlock) => return None,
+            Err(TryLockError::Poisoned(content)) => content.into_inner(),
+            Ok(content) => content,
+        };
+        let is_here =
+            content.is_some() && place.slot.generation.load(Ordering::Relaxed) == generation + 1;
+        Some(is_here.then_some(Entered { place, content }))
     }
 
     fn used_slots(&self) -> impl Iterator<Item = &Slot<T>> {

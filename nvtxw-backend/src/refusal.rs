@@ -136,10 +136,6 @@ impl Refusal {
         self.0.text = OneLine(text).to_string();
         self
     }
-
-    pub(crate) fn is_overlap(&self) -> bool {
-        self.0.cause == Cause::Overlap
-    }
 }
 
 /// How much of a session was refused.

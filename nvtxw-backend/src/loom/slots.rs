@@ -179,7 +179,7 @@ fn a_retired_object_is_entered_by_no_later_call() {
         let [inside, later] = outcomes.clone();
         both(
             &slots,
-            move |slots| slots.retire(handle),
+            move |slots| assert!(slots.retire(handle)),
             move |slots| match slots.enter(handle) {
                 Ok(object) => {
                     assert_eq!(*object, "first");

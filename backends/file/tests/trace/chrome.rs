@@ -328,7 +328,7 @@ fn counters_are_values_of_their_process() {
     assert_eq!(
         lines.of_phases("i"),
         [
-            r#"{"ph":"i","s":"t","pid":3,"tid":4,"ts":0.002,"name":"power: NaN","args":{}}"#,
+            r#"{"ph":"i","s":"t","pid":4,"tid":3,"ts":0.002,"name":"power: NaN","args":{}}"#,
             r#"{"ph":"i","s":"t","pid":1,"tid":2,"ts":0.002,"name":"local: unavailable","args":{}}"#,
         ]
     );
