@@ -348,11 +348,11 @@ step_convert() {
             has_all_of "$source" "$converted"
         done
         # Without a capture between, the files are the same.
-        convert "$source" -o "$to.direct.pftrace"
+        convert "$source" -o "$to.direct.pftrace" --compression none
         cmp "$to.pftrace" "$to.direct.pftrace"
         convert "$source" -o "$to.direct.json"
         cmp "$to.json" "$to.direct.json"
-        convert "$to.nvtxw" -o "$to.direct.pftrace"
+        convert "$to.nvtxw" -o "$to.direct.pftrace" --compression none
         cmp "$to.pftrace" "$to.direct.pftrace"
         "$python" tests/interop/info.py "$built/nvtxw" "$source" "$to".{pftrace,json,nvtxw}
     done

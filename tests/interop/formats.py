@@ -7,7 +7,7 @@ CASES has the `.case` files, TRACES the traces that the test `corpus` of nvtxw-t
 in its own way; what is equal then must be equal: tracks, times, names, categories, arguments, values, which rows are joined.
 Exit 0 only where all is.
 """
-import collections, json, math, pathlib, re, sys
+import collections, json, math, pathlib, re, sys, unicodedata
 from decimal import Decimal
 
 import chrome
@@ -48,6 +48,17 @@ def plain(value):
         return {name: plain(field) for name, field in value.items()}
     if isinstance(value, list):
         return [plain(item) for item in value if item is not None]
+    return value
+
+
+def text_of_bytes(value):
+    """Bytes that are text, filled up with nulls, as the text that other formats show."""
+    if isinstance(value, str) and re.fullmatch(r"0x([0-9a-f]{2})*", value):
+        try:
+            text = bytes.fromhex(value[2:]).rstrip(b"\0").decode()
+        except UnicodeDecodeError:
+            return value
+        return value if any(unicodedata.category(character) == "Cc" for character in text) else text
     return value
 
 
@@ -180,7 +191,7 @@ def in_parquet(case, path):
                 found.add(["counter", "/".join(track), row["ts"], plain(row["value"])], [])
             continue
         dur = row["dur"] if row["kind"] == "slice" else 0
-        args = {name: plain(value) for name, value in row["args"].items()}
+        args = {name: plain(text_of_bytes(value)) for name, value in row["args"].items()}
         found.add([row["kind"], "/".join(track), row["ts"], dur, row["name"], row["cats"], args], row["flows"])
     return found, dataset.errors
 
