@@ -31,7 +31,7 @@ pub(super) fn read(root: &Path) -> Result<Summary> {
         names: Names::default(),
         cells: BTreeMap::new(),
         counters: Vec::new(),
-        by_path: BTreeMap::new(),
+        by_key: BTreeMap::new(),
         streams: HashMap::new(),
         hidden: 0,
         is_shared: folders(&root.join("metadata"))?.len() > 1,
@@ -92,14 +92,17 @@ const TYPED: usize = 6;
 /// Where events are: the stream and the path.
 type Place = (String, String);
 
+/// Which counter values are of: the path, the domain, and the stream if samples are differences.
+type CounterKey = (String, Option<String>, Option<String>);
+
 struct Reader {
     summary: Summary,
     layouts: Layouts,
     names: Names,
     cells: BTreeMap<Place, (Counts, Span)>,
     counters: Vec<Counter>,
-    /// Their indices, by path, and by the stream for those whose samples are differences.
-    by_path: BTreeMap<(String, (Option<String>, Option<String>)), usize>,
+    /// Their indices.
+    by_key: BTreeMap<CounterKey, usize>,
     /// The names of streams, by the session's folder and the beginning of their parts' names.
     streams: HashMap<(String, String), String>,
     /// Parts that are not complete.
@@ -285,12 +288,13 @@ impl Reader {
                         path = format!("{path}/{step}");
                     }
                     // Counters of one path may be of two domains.
-                    let own = (
+                    let key = (
+                        path.clone(),
                         domain.map(str::to_owned),
                         is_delta.then(|| stream.to_owned()),
                     );
                     let number = self.counters.len();
-                    let known = self.by_path.entry((path.clone(), own)).or_insert(number);
+                    let known = self.by_key.entry(key).or_insert(number);
                     if *known == number {
                         self.counters.push(Counter {
                             path,
