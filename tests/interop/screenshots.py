@@ -9,10 +9,10 @@ the UI.
 import pathlib
 import sys
 
-VIEWPORT = {"width": 1280, "height": 640}
-# A kernel that a launch points to, in the middle of the trace.
-KERNEL = """select id, ts, dur from slice where category = 'compute' and dur > 40000 and id in (select slice_in from flow)
-    order by abs(ts - (select (min(ts) + max(ts)) / 2 from slice)) limit 1"""
+VIEWPORT = {"width": 1280, "height": 800}
+# The kernel in the middle of the trace that is closest to the launch that points to it.
+KERNEL = """select k.id, l.ts as start, k.ts + k.dur as end from flow f join slice l on l.id = f.slice_out join slice k on k.id = f.slice_in
+    where l.category = 'launch' or k.category = 'compute' order by abs(k.ts - 33000000) / 2000000, k.ts - l.ts limit 1"""
 
 
 def main():
@@ -29,8 +29,10 @@ def main():
         ui.expand()
         ui.shot(out / "overview.png")
         kernel = ui.query(KERNEL)[0]
+        margin = (kernel["end"] - kernel["start"]) // 4
+        ui.zoom(kernel["start"] - margin, kernel["end"] + margin)
         ui.select(kernel["id"])
-        ui.zoom(kernel["ts"] - 150_000, kernel["ts"] + kernel["dur"] + 100_000)
+        ui.zoom(kernel["start"] - margin, kernel["end"] + margin)
         ui.shot(out / "selected.png")
     return 0
 
