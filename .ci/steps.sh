@@ -378,8 +378,11 @@ step_features() {
 
 step_kills() { NVTXW_KILLS=200 cargo test "${everything[@]}" --test crash -- --nocapture; }
 
-# Random tests with five times the seeds.
-step_random() { NVTXW_LONG=1 cargo test "${everything[@]}" --test trace; }
+# Random tests with five times the seeds, and the libraries under valgrind.
+step_random() {
+    needs_command valgrind valgrind
+    NVTXW_LONG=1 cargo test "${everything[@]}" --test trace --test lifecycle
+}
 
 step_fuzz_long() {
     fuzz decode 600

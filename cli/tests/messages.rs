@@ -1,4 +1,4 @@
-//! What the command prints of names, whatever these hold.
+//! Names with control characters in the command's output.
 
 #![cfg(unix)]
 

@@ -130,7 +130,7 @@ fn skip(stream: u64, session: &OpenSession) {
     log::report("SessionEnd", &name, &refusal, Some(&session.account));
 }
 
-/// What `attempt` returns, which is made again until the deadline if that is `None`.
+/// Repeats `attempt` until it returns a value or the deadline has passed.
 fn until<T>(deadline: Instant, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     loop {
         let result = attempt();

@@ -55,7 +55,7 @@ pub(crate) fn decode(kind: Kind, handle: u64) -> Option<(u32, u32)> {
         .then_some(((handle >> 32) as u32 & GENERATION_MASK, handle as u32))
 }
 
-/// What has handles of one kind.
+/// A kind of object that has handles.
 pub(crate) trait Object {
     const KIND: Kind;
 }

@@ -337,7 +337,7 @@ impl OpenSession {
         Ok(state.start_ending())
     }
 
-    /// The same without waiting, while nothing runs in the session but calls on streams, or if it is `forced`. `None` also if the
+    /// Starts the end without waiting, while only calls on streams run in the session, or if it is `forced`. `None` also if the
     /// session is ending.
     pub(crate) fn try_start_ending(&self, forced: bool) -> Option<Vec<u64>> {
         let mut state = self.state.try_lock().ok()?;

@@ -1,4 +1,4 @@
-//! What is registered under names.
+//! Objects that are registered under names.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -6,7 +6,7 @@ pub(crate) use std::sync::{Mutex, MutexGuard};
 #[cfg(all(test, loom))]
 pub(crate) use nvtxw_loom::sync::{Mutex, MutexGuard};
 
-/// What tells a thread from all others that live.
+/// A number that no other living thread has.
 #[cfg(not(all(test, loom)))]
 pub(crate) type ThreadKey = usize;
 

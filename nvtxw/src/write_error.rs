@@ -154,7 +154,7 @@ impl WriteError {
         }
     }
 
-    /// What was wrong, and what to do about it; with the backend's reason if it is known.
+    /// Writes the problem and the fix, with the backend's reason if it is known.
     pub(crate) fn explain(self, f: &mut fmt::Formatter<'_>, reason: Option<&str>) -> fmt::Result {
         if let Some(owner) = self.owner() {
             return write!(

@@ -16,7 +16,7 @@ pub(crate) fn only_value(schema: &Schema) -> Option<&Field> {
     (is_nameless && !field.is_hidden()).then_some(field)
 }
 
-/// Whether a field is a struct that is [no more than its value](only_value), or an array of such.
+/// Returns true if a field is a struct that [stands for its value](only_value), or an array of such structs.
 pub(crate) fn is_only_value(field: &Field) -> bool {
     matches!(field.kind(), FieldKind::Struct(schema) if only_value(schema).is_some())
 }

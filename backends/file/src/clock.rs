@@ -36,7 +36,7 @@ pub(crate) use self::time_map::{Side, TimeMap};
 pub(crate) struct Clocks {
     /// Grows with each thing that is learned.
     version: AtomicU64,
-    /// Whether one of the clocks tells the date, so that its times are dates, and those of all that are related to it.
+    /// True if one of the clocks gives the date: its times are dates, and so are those of related clocks.
     have_dates: AtomicBool,
     state: RwLock<State>,
 }
@@ -106,7 +106,7 @@ impl Clocks {
         number
     }
 
-    /// Whether times are dates: those of a clock that tells the date, and of all clocks that are related to it.
+    /// Returns true if times are dates: those of a clock that gives the date, and of clocks related to it.
     pub(crate) fn have_dates(&self) -> bool {
         self.have_dates.load(Ordering::Relaxed)
     }

@@ -58,7 +58,7 @@ pub(crate) struct Settings {
     pub(crate) compression: Option<u32>,
     /// Whether a file that is out of order is put in order when the session ends.
     pub(crate) merge: bool,
-    /// Whether arguments have the units of their fields in their names.
+    /// Shows the units of fields in the names of arguments.
     pub(crate) field_units: bool,
     /// How long what was taken may wait in memory; as long as it may, without.
     pub(crate) flush_interval: Option<Duration>,

@@ -74,7 +74,7 @@ impl Destination {
         self.existing == Existing::Replace
     }
 
-    /// Whether an existing file or folder is left alone, and another path is taken.
+    /// Leaves an existing file or folder alone, and takes another path.
     #[cfg(feature = "parquet")]
     pub(crate) fn is_numbered(&self) -> bool {
         self.existing == Existing::Number

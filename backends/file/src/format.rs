@@ -178,7 +178,7 @@ pub(crate) trait FormatStream: Send + 'static {
     /// Appends what an event has besides time and place.
     fn event(&mut self, event: &Event<'_>, half: Half<'_>, out: &mut Writer);
 
-    /// The same for a counter's value; `None` where there is none and no [mark](Self::counter_mark), so that there is a gap.
+    /// Encodes a counter's value; `None` leaves a gap where there is neither a value nor a [mark](Self::counter_mark).
     fn value(&mut self, value: Option<Number>, out: &mut Writer);
 
     /// Appends what an instant of this name has, which marks where a counter has no value that viewers can draw. `false`, and
@@ -354,7 +354,7 @@ impl Number {
         }
     }
 
-    /// Whether it is neither NaN nor infinite.
+    /// Returns true if it is neither NaN nor infinite.
     #[inline]
     pub(crate) fn is_finite(self) -> bool {
         !matches!(self, Self::Float(value) if !value.is_finite())

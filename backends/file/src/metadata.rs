@@ -4,7 +4,7 @@ use nvtxw_backend::{Config, Refusal, Result};
 
 const PREFIX: &str = "metadata.";
 
-/// What names of the backend's own attributes begin with.
+/// Prefix of the backend's own attributes.
 const OWN: &str = "nvtxw.";
 
 /// The names and values, in the order of the config.

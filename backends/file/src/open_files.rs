@@ -10,7 +10,7 @@ pub(crate) fn describe(error: &io::Error) -> String {
     }
 }
 
-/// Whether a file could not be opened because too many are open.
+/// Returns true if a file could not be opened because too many are open.
 #[cfg(feature = "parquet")]
 pub(crate) fn is_limit(error: &io::Error) -> bool {
     limit_reached(error).is_some()

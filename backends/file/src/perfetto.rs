@@ -44,7 +44,7 @@ use crate::track::{TrackId, Tracks};
 pub(crate) struct Perfetto {
     sink: Arc<Sink>,
     base: TimeBase,
-    /// Whether the file tells which dates its times are.
+    /// True once the file gives the dates of its times.
     is_dated: AtomicBool,
     colors: Arc<Colors>,
     field_units: bool,

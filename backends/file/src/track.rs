@@ -115,7 +115,7 @@ pub(crate) struct Track {
 pub(crate) struct Tracks(Mutex<Tree>);
 
 impl Tracks {
-    /// Those of a session with this name.
+    /// Makes the tracks of a session with this name.
     pub(crate) fn of_session(name: Option<&str>) -> Self {
         let name = name.filter(|name| !name.is_empty()).unwrap_or("nvtxw");
         Self(Mutex::new(Tree::of_session(name)))

@@ -352,7 +352,7 @@ impl Values {
     }
 }
 
-/// Whether another column of its name is among `columns`.
+/// Returns true if another column of its name is among `columns`.
 pub fn is_in(column: &Column, columns: &[Column]) -> bool {
     let is_flow = |column: &Column| column.1 == ColumnType::Flow;
     columns

@@ -239,7 +239,7 @@ impl<'a> Event<'a> {
         !self.dropped.borrow().is_empty()
     }
 
-    /// What is wrong with optional members that were asked for.
+    /// Problems of optional members that were read.
     pub fn dropped(&self) -> Vec<Bad> {
         self.dropped.take()
     }

@@ -483,7 +483,7 @@ impl<'t> Scan<'t> {
                     if !is_good {
                         self.odd.push((Oddity::Escape, self.at));
                     }
-                    // What follows a bad one may be no ASCII, or a quote.
+                    // The character after a bad escape may be no ASCII, or a quote.
                     self.at += match is_good {
                         true => 1 + needed,
                         false => 1,
@@ -552,7 +552,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// Whether a number goes on there that is none of JSON: `01`, `0x1f`, `1.#INF`, `nan(ind)`.
+/// Returns true if a number that JSON does not have continues there: `01`, `0x1f`, `1.#INF`, `nan(ind)`.
 #[inline(always)]
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'#' | b'+' | b'-' | b'(')

@@ -12,7 +12,7 @@ use super::strings::Use;
 use super::trace::Trace;
 use crate::error::Result;
 
-/// So many arrows may start or end at an event; further ones are left out.
+/// Most arrows that start or end at an event; further ones are left out.
 pub const MAX_FLOWS: usize = 1024;
 
 /// What the strings, layouts and counters of the trace are in the session.

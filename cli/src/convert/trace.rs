@@ -460,7 +460,7 @@ impl Trace {
         self.begin_named(event, kind, event.name().as_deref());
     }
 
-    /// The same with another name.
+    /// Adds it under another name.
     fn begin_named(&mut self, event: &Event<'_>, kind: Kind, name: Option<&str>) {
         self.values.clear();
         let args = event.args();

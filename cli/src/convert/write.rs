@@ -426,7 +426,7 @@ fn put<E: NvtxEvent + FixedEvent>(
     .map_err(|error| error.at(out))
 }
 
-/// What tracks are opened with.
+/// Options that tracks are opened with.
 struct Tracks {
     domain: DomainId,
     /// By their processes, if those have any tracks.

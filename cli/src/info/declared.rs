@@ -51,7 +51,7 @@ pub(super) fn take(facts: &mut Facts) -> Vec<Declared> {
 }
 
 impl DeclaredField {
-    /// Whether arguments of this name may be of the field: with its unit, which of a struct can be that of its only value.
+    /// Returns true if arguments of this name may be of the field: with its unit, or that of a struct's only value.
     fn is_shown_as(&self, name: &str) -> bool {
         let Some(rest) = name.strip_prefix(&*self.name) else {
             return false;

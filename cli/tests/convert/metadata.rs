@@ -56,7 +56,7 @@ fn members_of_the_trace_are_metadata_of_the_session() {
             );
         }
     }
-    // What was read of a file of the built-in backend is in the next one.
+    // Metadata read from a file of the built-in backend is in the next one.
     let (from, to) = (scratch.path("out.json"), scratch.path("back.pftrace"));
     assert_eq!(
         said(&convert(&from, &to, &["--strict"])),

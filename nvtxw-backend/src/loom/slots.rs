@@ -192,7 +192,7 @@ fn a_retired_object_is_entered_by_no_later_call() {
             },
         );
         assert!(slots.enter(handle).is_err());
-        // What was known of it is not that of the next object.
+        // The next object does not inherit its facts.
         let second = slots.insert(known("second"), "second").expect("room");
         assert_eq!(slots.get(second).ok(), Some("second"));
     });

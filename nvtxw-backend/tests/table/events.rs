@@ -327,7 +327,7 @@ fn bad_events_are_refused() {
     );
 }
 
-/// Whether the payload is walked through or not.
+/// With the payload walked through, and without.
 #[test]
 fn handles_of_earlier_messages_are_checked() {
     let scene = Scene::new();

@@ -50,7 +50,7 @@ pub(super) fn stored(field: &Field, target: Target) -> TokenStream {
     quote_spanned!(at(ty.span())=> <#ty as _nvtxw::#storage>::#constant)
 }
 
-/// Whether making the entry can fail: `nvtxw`'s const functions compare attributes with the type.
+/// Returns true if making the entry can fail: `nvtxw`'s const functions compare attributes with the type.
 pub(super) fn is_checked(field: &Field) -> bool {
     field.attributes.of_numbers().next().is_some()
 }

@@ -41,7 +41,7 @@ pub const TARGETS: &[Target] = &[
 pub struct Case {
     pub name: &'static str,
     objects: usize,
-    /// Whether each object has a stream of its own.
+    /// Gives each object a stream of its own.
     has_streams: bool,
     /// Registers that many objects in a session, uses each, and ends the session.
     run: fn(Place<'_>, usize) -> Result<()>,

@@ -62,7 +62,7 @@ struct Inner {
 struct Known {
     member: Member,
     is_bound: bool,
-    /// Whether a second range names it.
+    /// True once a second range names it.
     is_joined: bool,
 }
 

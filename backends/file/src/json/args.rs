@@ -22,11 +22,11 @@ pub(crate) struct ArgsState {
     levels: Vec<bool>,
     /// The flows that the event has.
     pub(crate) flows: Vec<u64>,
-    /// Whether names of fields have their units.
+    /// Puts units into the names of fields.
     pub(crate) field_units: bool,
     /// Room for a name with its unit.
     name: String,
-    /// Whether that is of a struct that is [no more than its value](is_only_value), which gets the name.
+    /// True for a struct that [stands for its value](is_only_value): the value gets the name.
     is_lent: bool,
 }
 
@@ -240,7 +240,7 @@ impl Visitor for Args<'_> {
 
     fn end_struct(&mut self, field: &Field) {
         if self.hidden == 0 && is_only_value(field) {
-            // What is left out takes no name.
+            // A field that is left out takes no name.
             self.state.is_lent = false;
             return;
         }

@@ -17,9 +17,9 @@ pub(crate) enum ArrowEnd {
     End(u64),
     /// It is joined with all others of this number, as the first of them.
     First(u64),
-    /// The same as one between others.
+    /// A point between two others.
     Next(u64),
-    /// The same as the last of them.
+    /// The last point.
     Last(u64),
 }
 

@@ -137,7 +137,7 @@ impl Dataset {
         let (file, is_new_lock) = match take_lock(&lock) {
             Ok(taken) => taken,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                // What is new here is what the other one holds.
+                // The new file here is the one that the other process holds.
                 made.keep();
                 return Err(Refusal::failed(format!(
                     "{} is being written by another session: give each session a name of its own",
@@ -335,7 +335,7 @@ fn release_lock(file: &File, lock: &Path) {
     let _ = file.unlock();
 }
 
-/// Whether the open file is still the one at `path`.
+/// Returns true if the open file is still the one at `path`.
 fn is_at(file: &File, path: &Path) -> bool {
     let found = fs::metadata(path);
     found.is_ok_and(|found| file.metadata().is_ok_and(|own| is_same(&own, &found)))

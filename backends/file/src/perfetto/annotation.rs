@@ -159,7 +159,7 @@ impl Visitor for Annotator<'_> {
 
     fn end_struct(&mut self, field: &Field) {
         if self.hidden == 0 && is_only_value(field) {
-            // What is left out takes no name.
+            // A field that is left out takes no name.
             self.names.is_lent = false;
             return;
         }
@@ -205,7 +205,7 @@ pub(super) struct Names {
     used: Vec<u64>,
     /// Room for a name with its unit.
     name: String,
-    /// Whether that is of a struct that is [no more than its value](is_only_value), which gets the name.
+    /// True for a struct that [stands for its value](is_only_value): the value gets the name.
     is_lent: bool,
 }
 

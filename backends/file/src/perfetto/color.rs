@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
-/// So many texts are tried for a colour.
+/// Number of texts that are tried for a colour.
 const TRIES: u32 = 500;
 
-/// So many colours get texts that are near to them: each takes about a tenth of a millisecond.
+/// Number of colours that get a text near to them: each takes about a tenth of a millisecond.
 const MOST: usize = 256;
 
 /// Colours that are nearer to grey than this have no hue to be shown by.

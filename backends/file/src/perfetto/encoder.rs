@@ -35,11 +35,11 @@ pub(crate) struct Encoder {
 pub(crate) struct Tables {
     names: Texts,
     categories: Texts,
-    /// Those of colours, by the colour; 0 for one that has none.
+    /// Interned IDs of colours, by the colour; 0 for a colour without one.
     colors: Texts,
     /// Those of all streams.
     session_colors: Arc<Colors>,
-    /// Whether names of fields have their units.
+    /// Puts units into the names of fields.
     pub(super) field_units: bool,
     pub(super) annotation_names: Texts,
     pub(super) values: Texts,
@@ -350,7 +350,7 @@ impl Encoder {
         }
     }
 
-    /// Whether the first half of a range has the colour of the second: by its correlation ID, or its annotation if the colour
+    /// Returns true if a range's begin has the colour of its end: by its correlation ID, or its annotation if the colour
     /// has none.
     fn has_color(&mut self, event: &Event<'_>, color: u32, first: &[u8]) -> bool {
         if let Some(text) = self.texts.session_colors.text(color) {

@@ -57,14 +57,14 @@ pub(super) fn os_number(number: u64) -> Option<u32> {
     (1..=i32::MAX as u32).contains(&number).then_some(number)
 }
 
-/// What a step of a path says of the process or thread that it is.
+/// A process or thread, as a step of a path names it.
 pub(super) struct Step {
     pub(super) name: String,
     /// With a word before a bare number, which says nothing in a viewer.
     pub(super) shown: String,
     /// The number that it is to have.
     pub(super) wanted: Option<u32>,
-    /// Whether that is the operating system's, as in `Process[1234]`.
+    /// True for a number of the operating system, as in `Process[1234]`.
     pub(super) is_os: bool,
 }
 

@@ -24,7 +24,7 @@ fn streams(session: &Session) -> (Domain, Stream) {
     (domain, session.stream("main", domain, 0))
 }
 
-/// What the file's clock shows at which date.
+/// The file's clock and the date at the same instant.
 fn date(config: &str, times: &[(u64, i64)]) -> Option<(u64, u64)> {
     let run = Run::with(config);
     let (domain, mut stream) = streams(&run.session);
@@ -70,7 +70,7 @@ fn dates_are_told_once_they_are_known() {
     }
     let before = std::fs::read(&run.path).unwrap();
     assert_eq!(crate::reader::Trace::of(&before).date, None);
-    // What is related to a clock that tells the date gets its times.
+    // A clock related to one that gives the date has dates, too.
     stream
         .sync([MONOTONIC, REAL], [0, 1_700_000_000_000_000_000])
         .unwrap();

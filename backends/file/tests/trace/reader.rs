@@ -80,14 +80,14 @@ pub struct Track {
     pub unit_name: String,
     pub multiplier: i64,
     pub is_incremental: bool,
-    /// What it shares with the counters that are drawn to its scale.
+    /// Key of the counters that share its scale.
     pub y_axis: String,
 }
 
 #[derive(Debug, Default)]
 pub struct Trace {
     pub attributes: BTreeMap<String, Arg>,
-    /// What the file's clock shows at some date, in nanoseconds since 1970.
+    /// The file's clock at some date, in nanoseconds since 1970.
     pub date: Option<(u64, u64)>,
     pub tracks: BTreeMap<u64, Track>,
     pub ranges: Vec<Slice>,

@@ -211,7 +211,7 @@ fn a_scope_deeper_than_readers_follow_is_one_track_at_its_end() {
     let trace = run.read();
     let (x, y) = (trace.instant("x"), trace.instant("y"));
     assert_eq!(x.track.len(), 91);
-    // Those of the process and the thread included.
+    // The process and the thread included.
     assert_eq!(trace.depth(x.uuid), 92);
     assert_eq!(x.track.join("/"), path("x"));
     assert_eq!(y.track.join("/"), path("y"));
@@ -297,7 +297,7 @@ process 3 run
         axes.sort();
         axes
     };
-    // Those of one group and one unit share an axis.
+    // Members of one group with one unit share an axis.
     let read = axes("read");
     assert!(read[0] != read[1] && !read[0].is_empty());
     assert_eq!(axes("written"), read);

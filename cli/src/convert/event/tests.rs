@@ -112,7 +112,7 @@ fn ids_have_a_second_form() {
 fn the_last_arguments_count() {
     let args = |json: &str| {
         let (mut events, mut known) = (Events::default(), KnownNames::default());
-        // Those of the event before are not this one's, and none are left of one that is cut.
+        // Members of the event before are not this one's, and an event that is cut leaves none.
         events
             .add(r#"{"args":{"before":0}}"#, 0, &mut known)
             .unwrap();

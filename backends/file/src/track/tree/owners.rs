@@ -206,7 +206,7 @@ impl Owner {
     }
 }
 
-/// What events name only is in the order of the numbers, whichever event comes first.
+/// Processes that only events name are ordered by number, whichever event comes first.
 fn rank_of_os(number: u64) -> u32 {
     FIRST_OS_NUMBER + number.min(1 << 29) as u32
 }
