@@ -163,7 +163,8 @@
 //!   a call on it. (`docs/rules.md` in the project's repository has what is done about each rule of the ABI's calls.)
 //! - **Exit**: when the process exits, or the library is unloaded, sessions that the producer has not ended are ended as by
 //!   `SessionEnd`, after all handlers of `atexit`; not in a forked child. Streams that a call is inside of even 100 ms later are
-//!   left out, [counted](RefusalCounts::skipped_streams) and logged, and the rest of such a session gets a second. Later calls fail.
+//!   left out, [counted](RefusalCounts::skipped_streams) and logged, and the rest of such a session gets ten seconds. Later calls
+//!   fail. A backend must expect that thread-locals with destructors are gone by then: [`LocalKey::try_with`](std::thread::LocalKey::try_with).
 //! - **Memory**: a library that was finalised holds nothing on the heap. A process holds 4096 sessions, 65,536 domains and 131,072
 //!   streams at one time.
 //! - **Speed**: a batch is one call of the backend. Writing takes one atomic exchange, no lock that is waited for, and no

@@ -118,7 +118,9 @@ pub fn reached_by<T>(fate: Option<Fate>, call: impl FnOnce() -> T) -> (T, Reache
 
 fn note(change: impl FnOnce(&mut Reached)) -> Result<()> {
     let fate = FATE.take();
-    REACHED.with_borrow_mut(|reached| {
+    // The exit of the process ends sessions, when this thread's storage may be gone.
+    let _ = REACHED.try_with(|reached| {
+        let reached = &mut *reached.borrow_mut();
         change(reached);
         reached.met_fate |= matches!(fate, Some(Fate::Refuse | Fate::Panic));
     });
@@ -157,7 +159,8 @@ impl Session for Collector {
     }
 
     fn note_refusals(&self, counts: RefusalCounts) {
-        REACHED.with_borrow_mut(|reached| reached.refusals = counts);
+        // As in `note`.
+        let _ = REACHED.try_with(|reached| reached.borrow_mut().refusals = counts);
     }
 
     fn end(&self) -> Result<()> {
