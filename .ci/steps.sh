@@ -4,10 +4,10 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 short_steps=(
-    environment lock format tests clippy documentation loom sanitizer fuzz instructions
+    environment lock format tests clippy documentation loom sanitizer instructions
     examples corpus crash simulator recording python c checker settings kineto convert
 )
-long_steps=(viewer screenshots features kills random fuzz_long benches sanitizer_all kineto_formats valgrind)
+long_steps=(viewer screenshots features kills random fuzz fuzz_long benches sanitizer_all kineto_formats valgrind)
 
 # Incremental builds take gigabytes, and no step builds the same crate twice.
 export CARGO_INCREMENTAL=0
