@@ -117,8 +117,8 @@ pub fn reached_by<T>(fate: Option<Fate>, call: impl FnOnce() -> T) -> (T, Reache
 }
 
 fn note(change: impl FnOnce(&mut Reached)) -> Result<()> {
-    let fate = FATE.take();
     // The exit of the process ends sessions, when this thread's storage may be gone.
+    let fate = FATE.try_with(Cell::take).ok().flatten();
     let _ = REACHED.try_with(|reached| {
         let reached = &mut *reached.borrow_mut();
         change(reached);
