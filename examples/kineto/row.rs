@@ -83,7 +83,7 @@ pub struct Kernel {
     #[nvtx(name = "External id")]
     external_id: u64,
     queued: i64,
-    #[nvtx(name = "shared memory", unit = "bytes")]
+    #[nvtx(name = "shared memory")]
     shared_memory: u64,
     #[nvtx(name = "blocks per SM")]
     blocks_per_sm: f64,
@@ -117,7 +117,6 @@ pub struct MemoryOp {
     correlation: u64,
     #[nvtx(name = "External id")]
     external_id: u64,
-    #[nvtx(unit = "bytes")]
     bytes: u64,
     #[nvtx(name = "memory bandwidth (GB/s)")]
     bandwidth: f64,
