@@ -39,8 +39,8 @@ pub(super) enum Joint {
 ///
 /// Readers take a file in the order of time, whatever stands where, and join the ranges whose lines name one number from each to
 /// the next. The lines tell at which of them arrows start and end. Where there are more than two, a line that was written as the
-/// last one has to tell that arrows start there too: the file is put in order for that. An arrow that is told by lines of its own ends at the range that
-/// began last at its time: at an inner one, where that begins together with the right one.
+/// last one must also name the arrows that start there: the file is rewritten at session end for that. An arrow with lines of its own
+/// ends at the range that began last at its time: at an inner one, where that begins together with the right one.
 #[derive(Default)]
 pub(super) struct Flows {
     inner: Mutex<Inner>,

@@ -37,7 +37,7 @@ pub(crate) struct Tables {
     categories: Texts,
     /// Interned IDs of colours, by the colour; 0 for a colour without one.
     colors: Texts,
-    /// Those of all streams.
+    /// The session's texts for colours, which all streams share.
     session_colors: Arc<Colors>,
     /// Puts units into the names of fields.
     pub(super) field_units: bool,
